@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from itertools import cycle
 from typing import NamedTuple
 
 import pytest
@@ -243,8 +244,11 @@ def table_of(everywhere: Everywhere, language: str, case: Case) -> Table:
     return case.before(table) or table
 
 
-@pytest.mark.parametrize("language", languages())
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    ("case", "language"),
+    list(zip(REFUSED, cycle(languages()), strict=False)),
+    ids=[case.name for case in REFUSED],
+)
 def test_a_refusal_has_one_code_and_one_sentence_and_changes_nothing(everywhere, case, language):
     table = table_of(everywhere, language, case)
     before = everywhere.types(table.board)

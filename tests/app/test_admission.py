@@ -1,7 +1,6 @@
 """Admission: sign-ups that are open, by link or closed, and a server that shows its matches to members alone."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any
 
@@ -12,8 +11,6 @@ from litestar.routes import HTTPRoute
 from infra.log.key_files import generate_keys
 from infra.people.admission import MOST_LINKS, Admissions
 from infra.people.tokens import Scope
-from infra.redis.recent import FRESH_SECONDS
-from services.app.context import App
 from services.cli import admission, signup_link
 from services.http.app import make_app
 from services.language import LOCAL, Language
@@ -151,35 +148,6 @@ def test_a_member_sees_all_and_no_cache_keeps_it_for_others(api):
 
 
 @pytest.mark.usefixtures("members_only")
-def test_a_page_for_members_leads_to_the_log_in_and_from_there_back(api):
-    with door(api) as come:
-        guest = come()
-        asked = guest.get("/m/1")
-        assert (asked.status_code, asked.headers["location"]) == (303, "/login?next=/m/1")
-        page = guest.page("/login?next=/m/1")
-        assert "shown to its members only" in page
-        assert 'href="/games/pow2/try"' in page
-        assert 'href="/players"' not in page
-        entered = guest.send(
-            "/login",
-            {"userid": NAMES[0], "password": PASSWORD, "next": "/m/1"},
-            on="/login?next=/m/1",
-        )
-        assert entered.headers["location"] == "/m/1"
-        assert NAMES[1] in guest.page("/m/1")
-
-
-@pytest.mark.usefixtures("members_only")
-def test_boards_to_try_are_closed_by_a_word_of_the_operator(api):
-    with door(api) as come:
-        guest = come()
-        assert guest.get("/games/pow2/try").status_code == 200
-        set_admission(api, trial="off")
-        assert guest.get("/games/pow2/try").status_code == 303
-        assert "/games/pow2/try" not in guest.page("/login")
-
-
-@pytest.mark.usefixtures("members_only")
 def test_a_line_of_the_language_shows_nothing_without_an_account(api, everywhere):
     outside = Language(api.parts)
     shown = ["pow2 show 1", f"pow2 show {NAMES[0]}", f"all show {NAMES[0]}", "list pow2", "history",
@@ -213,40 +181,6 @@ def test_nobody_outside_learns_whose_account_there_is(api):
         line = Language(api.parts).do(f"vacation {name} a-wrong-guess 3")
         told.append([by_api.status_code, by_api.text.replace(name, "?"), line.code])
     assert told[0] == told[1]
-
-
-def test_what_a_guest_follows_ends_when_the_door_closes(api):
-    try:
-        with api.stream("/api/matches/1/events") as told:
-            assert next(told) is not None
-            set_admission(api, visible_to="members")
-            one = api.player_of(NAMES[0])
-            assert one.move(1, "m13-j7").is_success
-            assert [event for event in told if "m13-j7" in str(event)] == []
-    finally:
-        set_admission(api, visible_to="everybody")
-
-
-def test_a_change_is_in_force_in_all_processes_when_the_command_ends(api):
-    with App(api.settings) as another:
-        assert not another.admissions.recent().for_members_only
-        set_admission(api, visible_to="members")
-        assert another.admissions.recent().for_members_only
-        set_admission(api, visible_to="everybody")
-        assert not another.admissions.recent().for_members_only
-
-
-def test_what_is_known_of_the_admission_is_never_older_than_said(redis_client):
-    now = 0.0
-    here = Admissions(redis_client, lambda: now)
-    elsewhere = Admissions(redis_client)
-    assert here.recent().signups == "open"
-    elsewhere.change({"signups": "closed"})
-    elsewhere.change({"visible_to": "members"})
-    now += FRESH_SECONDS / 2
-    assert here.recent().signups == "open"
-    now += FRESH_SECONDS / 2
-    assert (here.recent().signups, here.recent().visible_to) == ("closed", "members")
 
 
 def new_link(api: Api, capsys: pytest.CaptureFixture[str], **given: Any) -> tuple[str, str]:
@@ -300,24 +234,6 @@ def test_a_link_makes_an_account_at_each_way_in_and_nothing_else_does(api, every
     assert Language(api.parts).do(f"signup zack {PASSWORD} --link={link}").code == "signups-closed"
     # the operator's terminal needs none
     assert Language(api.parts, origin=LOCAL).do(f"signup zack {PASSWORD}").code == ""
-
-
-@pytest.mark.usefixtures("by_link")
-def test_of_many_at_once_no_more_sign_up_than_a_link_has_uses(api, capsys):
-    link, id_ = new_link(api, capsys, uses=3)
-
-    def sign_up(number: int) -> int:
-        body = {"userid": f"many-{number}", "password": PASSWORD, "link": link}
-        return httpx.post(
-            f"{api.url}/api/accounts", json=body, trust_env=False, timeout=30
-        ).status_code
-
-    with ThreadPoolExecutor(12) as pool:
-        found = list(pool.map(sign_up, range(12)))
-    assert sorted(found) == [201] * 3 + [403] * 9
-    capsys.readouterr()
-    assert signup_link.run("list", "", 1, 1, "", api.settings) == 0
-    assert f"{id_}  used 3 of 3  until " in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("by_link")

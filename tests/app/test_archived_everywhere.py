@@ -17,7 +17,6 @@ from infra.log.key_files import generate_keys
 from infra.log.receipts import open_receipt
 from infra.redis import keys
 from infra.store.port import ARCHIVED_TEXT
-from services.app.matches import analyse, analysis_of, load_state
 from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player
@@ -208,22 +207,6 @@ def test_its_receipts_are_kept_by_its_proofs(archived):
         opened.check_leaf(InclusionProof.parse(proof).extra)
 
 
-def test_a_stream_that_has_all_is_not_opened_again(archived):
-    headers = {"Accept": "text/event-stream", "Last-Event-ID": "6"}
-    answer = archived.everywhere.api.http.get(
-        f"/api/matches/{archived.board}/events", headers=headers
-    )
-    assert answer.status_code == 204
-
-
-def test_a_page_that_is_known_is_not_sent_again(archived):
-    _, tag, _ = archived.before["API "]
-    answer = archived.everywhere.api.http.get(
-        f"/api/matches/{archived.board}", headers={"If-None-Match": tag}
-    )
-    assert (answer.status_code, answer.text) == (304, "")
-
-
 def test_a_command_that_is_repeated_gets_its_stored_outcome(archived):
     one, board = archived.one, archived.board
     accepted = one.move(board, MOVES[2], headers=KEY)
@@ -233,14 +216,6 @@ def test_a_command_that_is_repeated_gets_its_stored_outcome(archived):
     assert "it is Dark's turn" in refused.json()["detail"]
     other = one.move(board, "m13-i3", headers=KEY)
     assert other.json()["code"] == "id-reused"
-
-
-def test_a_start_that_is_repeated_begins_no_second_match(archived):
-    one, other, board = archived.one, archived.other, archived.board
-    body = {"game": "pow2", "players": [one.name, other.name]}
-    answer = one.post("/api/matches", body, headers=START_KEY)
-    assert answer.json()["board"] == board
-    assert archived.everywhere.api.parts.store.inbox_size(range(4)) == 0
 
 
 def test_a_new_command_is_refused_alike_by_all(archived):
@@ -312,18 +287,6 @@ def test_its_players_have_one_rematch(archived):
         archived.other.name,
         archived.one.name,
     ]
-
-
-def test_a_match_in_the_archive_is_analysed_and_stays_there(archived):
-    parts = archived.everywhere.api.parts
-    state = load_state(parts, archived.board)
-    assert analysis_of(parts, archived.board, state) is None
-    assert analyse(parts, archived.board)
-    found = analysis_of(parts, archived.board, state)
-    assert [position.move for position in found.positions] == [*state.first_moves(state.ply), ""]
-    assert not parts.data.exists(keys.events(keys.shard_of(archived.board, 4), archived.board))
-    answer = archived.one.get(f"/api/matches/{archived.board}/analysis")
-    assert (answer.status_code, len(answer.json()["plies"])) == (200, state.ply + 1)
 
 
 def test_a_players_page_is_there_while_the_archive_is_away(archived, monkeypatch):

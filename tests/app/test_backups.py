@@ -65,12 +65,6 @@ def test_an_operator_sees_the_backups_and_asks_for_one(api, operator):
     assert "Back up now" in page
 
 
-def test_it_is_said_in_german(operator):
-    page = operator.page("/admin/backups", headers={"Accept-Language": "de"})
-    assert "Jetzt sichern" in page
-    assert "Noch keine Sicherung wurde geprüft" in page
-
-
 def test_nobody_else_may(api):
     ann, moderator = api.player(), api.player()
     set_role(api.parts, TERMINAL, moderator.name, AccountRole.MODERATOR, held=True)
@@ -123,14 +117,6 @@ def test_the_doctor_says_when_the_last_tried_one_was(tmp_path, notes, found):
     findings = [*check_backups(_Facts(settings, read_state(settings)))]
     assert [(one.level, one.what) for one in findings] == found
     assert all(one.remedy for one in findings if one.level > Level.NOTE)
-
-
-def test_the_doctor_says_that_none_are_made(tmp_path):
-    for url in (None, "redis://localhost"):
-        settings = Settings(data=tmp_path, redis_url=url)
-        (found,) = check_backups(_Facts(settings, read_state(settings)))
-        assert found.level is Level.NOTE
-        assert "no backups are made; MATCHPOST_BACKUP" in found.what
 
 
 def test_serve_begins_one_a_day_and_after_a_failure_within_the_hour(tmp_path, monkeypatch):

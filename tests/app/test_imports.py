@@ -56,12 +56,6 @@ def test_a_transferred_match_with_all_its_leaves_published_is_taken():
     assert check_import(checked.data, [SECRET.public]) == checked
 
 
-def test_blanks_and_the_order_of_fields_change_nothing():
-    data = document(played())
-    spaced = data.replace(b'","', b'" ,\n "')
-    assert check_import(spaced, ()).source == check_import(data, ()).source
-
-
 @pytest.mark.parametrize(
     ("data", "code", "said"),
     [

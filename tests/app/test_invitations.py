@@ -14,20 +14,14 @@ from infra.redis import keys
 from services.language import LOCAL, Language
 from services.words.matches import describe_events
 from services.words.named_match import NamedMatch
-from tests.fakes.everywhere import API, FRONT_ENDS, MAIL, TERMINAL, Action, Everywhere, Result, same
+from tests.fakes.everywhere import API, MAIL, TERMINAL, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player, until
 from tests.helpers.timed import act_when_due
 
-
-def action(words: str, *, game: str = "pow2", **fields: str) -> Action:
-    body = {"do": words, **fields}
-    return Action(words, body, body, game)
-
-
-ACCEPT, DECLINE, RESIGN = map(action, ("accept", "decline", "resign"))
+ACCEPT = Action("accept", {"do": "accept"}, {"do": "accept"})
+DECLINE = Action("decline", {"do": "decline"}, {"do": "decline"})
 MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
-DRAW = Action("propose draw", {"do": "offer", "kind": "draw"}, {"do": "offer", "kind": "draw"})
 
 
 @pytest.fixture(scope="module")
@@ -58,105 +52,6 @@ def last_sentence(everywhere: Everywhere, board: int, language: Translation) -> 
     events = [decode_event(data) for data in everywhere.api.parts.store.events(board)]
     scene = NamedMatch.of(everywhere.api.parts, board, everywhere.state(board), language)
     return describe_events(scene, [one for one in events if one.command == events[-1].command])
-
-
-def invitations(player: Player) -> list[int]:
-    player.api.caught_up()
-    found = player.get("/api/account/invitations").json()["matches"]
-    assert {row["state"] for row in found} <= {"waiting"}
-    return [row["board"] for row in found]
-
-
-def listed(api: Api, player: Player) -> set[int]:
-    """The matches of a player in the lists that anybody can read."""
-    path = f"/api/matches?player={player.name}&limit=100&state="
-    rows = [api.http.get(f"{path}{state}").json()["matches"] for state in ("all", "next", "active")]
-    rows.append(api.http.get("/api/matches?game=pow2&limit=100").json()["matches"])
-    return {row["board"] for each in rows for row in each}
-
-
-@pytest.mark.parametrize("where", FRONT_ENDS)
-def test_it_is_accepted_by_every_front_end_and_the_clock_runs_from_then(everywhere, pair, where):
-    one, other = pair
-    board = everywhere.match(one, other, "pow2", "--days=3")
-    before = shown(everywhere, board)
-    assert (before["state"], before["invitation"]["seats"]) == ("waiting", [1])
-    assert before["invitation"]["lapses"] - before["updated"] == 14 * DAY
-    assert before["clock"]["deadline"] is None
-    assert invitations(one) == invitations(other) == [board]
-    assert board not in listed(everywhere.api, one) | listed(everywhere.api, other)
-    assert everywhere.act(where, other, board, ACCEPT) == Result("")
-    after = shown(everywhere, board)
-    assert (after["state"], after["invitation"]) == ("active", None)
-    assert after["clock"]["deadline"] - after["updated"] == 3 * DAY
-    assert everywhere.types(board) == ["match-proposed", "accepted"]
-    assert invitations(one) == invitations(other) == []
-    assert board in listed(everywhere.api, one)
-    names = one.name, other.name
-    assert last_sentence(everywhere, board, wording("en")).endswith(
-        f"Dark ({names[1]}) accepted; it is Light's turn ({names[0]})"
-    )
-    assert "hat angenommen" in last_sentence(everywhere, board, wording("de"))
-
-
-@pytest.mark.parametrize("where", FRONT_ENDS)
-def test_a_move_of_the_invited_player_accepts_it(everywhere, pair, where):
-    board = invited_first(everywhere, *pair)
-    assert everywhere.act(where, pair[1], board, MOVE) == Result("")
-    assert (shown(everywhere, board)["invitation"], everywhere.state(board).ply) == (None, 1)
-
-
-@pytest.mark.parametrize("where", FRONT_ENDS)
-def test_the_challenger_moves_at_once_and_what_was_laid_up_before_accepts_it(
-    everywhere, pair, where
-):
-    one, other = pair
-    board = everywhere.match(one, other)
-    assert everywhere.queue(where, other, board, "m13-j7 a13-d7") == Result("")
-    assert shown(everywhere, board)["invitation"]["seats"] == [1]
-    assert everywhere.act(where, one, board, MOVE) == Result("")
-    found = shown(everywhere, board)
-    assert (found["moves"], found["invitation"]) == (["m13-j7", "a13-d7"], None)
-
-
-@pytest.mark.parametrize("where", FRONT_ENDS)
-@pytest.mark.parametrize("act", [DECLINE, RESIGN, action("reject")], ids=lambda one: one.words)
-def test_every_way_of_saying_no_declines_it(everywhere, pair, where, act):
-    board = everywhere.match(*pair, "pow2", "--unrated")
-    assert everywhere.act(where, pair[1], board, act) == Result("")
-    assert everywhere.types(board) == ["match-proposed", "declined", "ended"]
-    assert last_sentence(everywhere, board, wording("en")).endswith(
-        f"Dark ({pair[1].name}) declined to play; the match is over: declined; "
-        "the match doesn’t count"
-    )
-    assert last_sentence(everywhere, board, wording("de")).endswith(
-        "die Partie ist zu Ende: abgelehnt; die Partie zählt nicht"
-    )
-
-
-def test_the_challenger_takes_it_back_and_nobody_can_accept_it_then(everywhere, pair):
-    one, other = pair
-    board = everywhere.match(one, other)
-    assert everywhere.act(TERMINAL, one, board, DECLINE) == Result("")
-    late = same({where: everywhere.act(where, other, board, ACCEPT) for where in FRONT_ENDS})
-    assert late == Result("match-over", "The match is over.")
-
-
-def test_before_all_have_accepted_an_offer_has_one_refusal_in_both_languages(everywhere, pair):
-    board = everywhere.match(*pair)
-    found = same({where: everywhere.act(where, pair[0], board, DRAW) for where in FRONT_ENDS})
-    assert found.code == "not-started"
-    assert found.sentence == "The match has not begun, because not all players have accepted it."
-    german = pair[0].give(board, DRAW.json, headers={"Accept-Language": "de"}).json()["detail"]
-    assert german.startswith("die Partie hat noch nicht begonnen")
-
-
-def test_chat_needs_no_answer_first(everywhere, pair):
-    board = everywhere.match(*pair)
-    for player in pair:
-        for where in (TERMINAL, MAIL, API):
-            assert everywhere.chat(where, player, board, "hello") == Result("")
-    assert shown(everywhere, board)["invitation"]["seats"] == [1]
 
 
 def test_it_lapses_after_14_days_and_makes_room_at_once(everywhere, pair):
@@ -230,44 +125,3 @@ def test_a_block_declines_what_the_blocker_has_not_moved_in_and_says_how_many(ev
     assert said.endswith("continue; 3 matches in which you hadn't moved were declined")
     until(lambda: all(everywhere.state(board).over for board in ended))
     assert not everywhere.state(going).over
-
-
-def test_a_vacation_of_the_invited_player_is_on_the_clock_after_the_acceptance(everywhere, pair):
-    one, other = pair
-    board = invited_first(everywhere, one, other, "--days=3")
-    everywhere.api.caught_up()
-    assert everywhere.vacation(API, other, "9") == Result("")
-    until(lambda: "absent" in everywhere.types(board))
-    assert everywhere.act(API, other, board, ACCEPT) == Result("")
-    found = shown(everywhere, board)
-    assert found["clock"]["deadline"] - found["updated"] > 11 * DAY
-
-
-def test_a_rematch_is_an_invitation(everywhere, pair):
-    one, other = pair
-    board = everywhere.match(one, other)
-    other.accept(board)
-    assert everywhere.act(API, one, board, RESIGN) == Result("")
-    again = other.post(f"/api/matches/{board}/rematch", {}).json()["board"]
-    assert shown(everywhere, again)["invitation"]["seats"] == [1]
-    assert invitations(one) == [again]
-    assert one.accept(again) == again
-
-
-@pytest.mark.parametrize("leaves", [0, 1], ids=["challenger", "invited"])
-def test_with_a_deleted_account_it_goes_its_way(everywhere, pair, leaves):
-    board = everywhere.match(*pair)
-    stays = pair[1 - leaves]
-    assert everywhere.say(f"delete {pair[leaves].name} {PASSWORD}") == Result("")
-    assert invitations(stays) == [board]
-    assert everywhere.act(API, stays, board, DECLINE) == Result("")
-    assert everywhere.state(board).over
-
-
-def test_the_operators_own_terminal_is_not_limited_and_only_invites(everywhere, pair):
-    one, other = pair
-    for _ in range(MOST_BETWEEN_TWO + 2):
-        assert everywhere.say(f"pow2 challenge {one.name} {other.name}") == Result("")
-    boards = invitations(other)
-    assert len(boards) == MOST_BETWEEN_TWO + 2
-    assert {shown(everywhere, board)["state"] for board in boards} == {"waiting"}

@@ -8,7 +8,6 @@ import re
 
 import pytest
 
-from domain.errors import Code
 from infra.people.messages import MOST_RECIPIENTS
 from infra.people.texts import TEXT_LIMIT
 from infra.redis import keys
@@ -43,12 +42,6 @@ def refusals(person, board, ply):
         (by_svg.json()["code"], sentence(by_svg)),
         *((re.search("<code>(.*?)</code>", page.text)[1], sentence(page)) for page in pages),
     }
-
-
-def test_a_ply_that_the_match_has_not_come_to_is_refused_alike(pair):
-    board = started(pair)
-    said = f"match {board} is at #0; there is no #3 yet"
-    assert refusals(pair[0], board, 3) == {("unknown-ply", said)}
 
 
 @pytest.mark.parametrize(
@@ -95,39 +88,6 @@ def test_the_end_of_a_match_is_one_clause_everywhere(pair, how):
     assert described(by_api) in html.unescape(one.web.page(f"/m/{board}"))
 
 
-def test_lists_say_how_a_match_ended_alike(pair):
-    one, other = pair
-    board = started(pair)
-    assert one.api.give(board, {"do": "resign"}).is_success
-    one.api.api.caught_up()
-    clause = f"{other.name} won by resignation"
-    assert clause in one.terminal(f"pow2 games {one.name} inactive").page
-    assert clause in one.terminal(f"pow2 history {one.name}").page
-    assert clause in one.mail(f"pow2 history {one.name}")
-    page = one.web.page("/matches?state=finished")
-    assert 'class="verdict lost"' in page
-    assert "by resignation" in page
-
-
-def test_what_the_rules_call_an_ending_is_a_word_in_no_list(pair):
-    one, other = pair
-    board = started(pair, "halves", options=["-tiles_each=4", "-no_contract"])
-    while moves := (at := one.api.get(f"/api/matches/{board}").json()["at"])["legal"]:
-        assert pair[at["to_move"]].api.move(board, moves[0]).is_success
-    one.api.api.caught_up()
-    reason = one.api.get(f"/api/matches/{board}").json()["result"]["reason"]
-    lines = [
-        one.terminal(f"halves games {one.name} inactive").page,
-        one.terminal(f"halves history {other.name}").page,
-    ]
-    page = one.web.page("/matches?state=finished")
-    assert re.search('class="verdict (won|lost|drawn)"', page)
-    assert f"by {reason}" not in page
-    for line in lines:
-        assert re.search(" won|draw", line)
-        assert f"by {reason}" not in line
-
-
 def test_a_match_that_cannot_be_read_is_one_sentence_everywhere(pair):
     one, _ = pair
     board = started(pair)
@@ -140,24 +100,6 @@ def test_a_match_that_cannot_be_read_is_one_sentence_everywhere(pair):
     pages = [f"/m/{board}{place}" for place in ("", "/0", "/match.txt", "/0/board.svg")]
     refused = [*map(one.api.get, places), *map(one.web.get, pages)]
     assert {(one.status_code, sentence(one)) for one in refused} == {(503, said)}
-
-
-def test_that_there_is_no_match_is_one_sentence_everywhere(pair):
-    one, _ = pair
-    said = "there is no match 987654"
-    assert one.terminal("pow2 show 987654").sentence == said
-    assert said in joined(one.mail("pow2 show 987654"))
-    assert sentence(one.api.get("/api/matches/987654")) == said
-    assert sentence(one.web.get("/m/987654")) == said
-
-
-def test_a_display_may_be_written_in_any_case(pair):
-    board = started(pair)
-    small = pair[0].terminal(f"pow2 show {board} --display=SMALL")
-    assert small.code == ""
-    by_api = pair[0].api.get(f"/api/matches/{board}/board.txt?display=Small")
-    assert by_api.is_success
-    assert by_api.text.strip() in small.page
 
 
 def test_a_display_that_the_game_does_not_have_is_refused_alike(pair):
@@ -187,13 +129,6 @@ def test_a_text_that_is_too_long_is_refused_alike(pair):
     assert message_refusals(one, [other.name], text) == {("too-long", said)}
 
 
-def test_characters_that_no_text_may_have_are_refused_alike(pair):
-    one, other = pair
-    ((code, said),) = message_refusals(one, [other.name], "a\x07b")
-    assert code == Code.BAD_REQUEST
-    assert said.startswith("character 2 of the text is U+0007")
-
-
 def test_too_many_recipients_are_refused_before_they_are_looked_up(pair):
     one, _ = pair
     names = [f"nobody{number}" for number in range(MOST_RECIPIENTS + 1)]
@@ -205,29 +140,11 @@ def test_too_many_recipients_are_refused_before_they_are_looked_up(pair):
     assert one.api.post("/api/messages", {"to": names, "text": "hello"}).status_code == 400
 
 
-def test_a_player_named_twice_gets_one_message(pair):
-    one, other = pair
-    assert one.terminal(f"message {one.own} {other.name},{other.name.upper()} hello").code == ""
-    both = {"to": [other.name, other.name.upper()], "text": "hello"}
-    assert one.api.post("/api/messages", both).is_success
-    found = other.api.get("/api/messages").json()["messages"]
-    assert [message["text"] for message in found] == ["hello", "hello"]
-
-
 def test_a_message_of_a_blocked_player_is_refused_alike(pair):
     one, other = pair
     assert other.api.put(f"/api/account/blocks/{one.name}", None).is_success
     said = f"{other.name} doesn't take messages from you"
     assert message_refusals(one, [other.name], "hello", mailed=True) == {("not-wanted", said)}
-
-
-def test_what_one_front_end_marks_as_read_is_read_at_all(pair):
-    one, other = pair
-    assert one.terminal(f"message {one.own} {other.name} hello").code == ""
-    assert other.api.get("/api/messages").json()["unread"] == 1
-    assert "hello" in other.web.page("/messages")
-    assert other.api.get("/api/messages").json()["unread"] == 0
-    assert other.terminal(f"messages {other.own}").sentence == ""
 
 
 # chat
@@ -256,11 +173,6 @@ def test_chat_of_a_player_who_is_not_in_the_match_is_refused_alike(front_ends, b
     assert code == "not-a-player"
 
 
-def test_chat_that_is_too_long_is_refused_alike(pair, board):
-    said = f"the text has {TEXT_LIMIT + 1} characters; the limit is {TEXT_LIMIT}"
-    assert chat_refusals(pair[0], board, "x" * (TEXT_LIMIT + 1)) == {("too-long", said)}
-
-
 def test_chat_with_a_player_who_blocks_is_refused_alike(pair, board):
     one, other = pair
     other.web.send(f"/players/{one.name}/block")
@@ -279,17 +191,6 @@ def test_lines_of_chat_end_alike_whatever_sends_them(pair, board):
 
 
 # blocks
-
-
-def test_blocks_are_the_same_list_at_every_front_end(front_ends, pair):
-    one, other = pair
-    third = front_ends.person()
-    assert one.terminal(f"block {one.own} {other.name}").code == ""
-    assert one.web.send(f"/players/{third.name}/block").status_code == 303
-    names = sorted([other.name, third.name])
-    assert one.api.get("/api/account/blocks").json() == {"userids": names}
-    assert all(name in one.web.page("/account") for name in names)
-    assert all(name in one.terminal(f"block {one.own}").sentence for name in names)
 
 
 def test_what_cannot_be_blocked_is_refused_alike(pair):

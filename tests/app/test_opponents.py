@@ -14,15 +14,14 @@ from infra.people.accounts import create_robot_accounts
 from infra.people.challenges import ChallengeState
 from infra.people.pending_starts import MOST_ROBOT_MATCHES
 from services.app import challenges
-from services.app.accounts import erase_account
 from services.app.context import Actor
 from services.app.matches import load_state
 from services.app.opponents import robots_here
 from services.app.play import submit
 from services.language import Answer, Language, Origin
-from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.fakes.app import FakeApp, Terminal
 
-EASY, MEDIUM = ROBOT_ACCOUNTS[RobotLevel.EASY], ROBOT_ACCOUNTS[RobotLevel.MEDIUM]
+EASY = ROBOT_ACCOUNTS[RobotLevel.EASY]
 
 
 @pytest.fixture
@@ -92,23 +91,6 @@ def test_a_match_with_a_robot_starts_at_once_and_is_not_rated(app):
     assert (state.clock.terms.rated, state.clock.terms.days) == (False, 3)
 
 
-def test_a_match_for_three_with_one_robot_is_not_rated_either(app):
-    state = load_state(
-        app, board_of(challenge(app, "halves challenge alice bob robot-easy -manual_start"))
-    )
-    assert not state.clock.terms.rated
-
-
-def test_a_match_of_people_stays_rated(app):
-    assert load_state(app, board_of(challenge(app, "pow2 challenge alice bob"))).clock.terms.rated
-
-
-def test_there_is_no_way_to_ask_for_a_rated_match(app):
-    answer = challenge(app, "pow2 challenge alice robot-easy --rated")
-    assert answer.code == Code.UNKNOWN_OPTION
-    assert "--unrated" in answer.sentence
-
-
 def test_a_robot_challenges_nobody(app):
     answer = challenge(app, "pow2 challenge robot-easy robot-hard")
     assert answer.code == Code.BAD_PLAYERS
@@ -144,23 +126,6 @@ def test_a_robot_that_thinks_long_has_five_matches_of_one_player(app):
     board_of(challenge(app, "torere challenge alice robot-hard"))
 
 
-def test_matches_with_robots_leave_room_for_challenges_of_people(app):
-    for _ in range(6):  # more than wait against one person
-        board_of(challenge(app, "pow2 challenge alice robot-easy"))
-    assert app.starts.of(of(app, "alice")) == []
-    board_of(challenge(app, "halves challenge alice bob robot-hard -manual_start"))
-    (start,) = app.starts.of(of(app, "alice"))
-    assert start.others == (of(app, "bob"),)
-
-
-def test_the_counts_go_with_the_account(app):
-    board_of(challenge(app, "pow2 challenge alice robot-easy"))
-    assert app.starts.with_robots.of(of(app, "alice"))
-    alice = of(app, "alice")
-    erase_account(app, alice)
-    assert app.starts.with_robots.of(alice) == []
-
-
 # open challenges
 
 
@@ -191,15 +156,6 @@ def test_who_opened_a_challenge_fills_it_with_a_robot(app):
     assert again.state is ChallengeState.STARTED
 
 
-def test_a_challenge_that_gathers_starts_with_what_the_server_keeps_for_the_robot(app):
-    full = challenges.fill_with_robot(
-        app, actor(app, "alice"), opened(app, game="powerdrain"), RobotLevel.HARD
-    )
-    state = load_state(app, started(app, full))
-    assert not state.has_no_position
-    assert not state.clock.terms.rated
-
-
 def test_nobody_else_brings_a_robot_in(app):
     id_ = opened(app)
     sentence = refused(
@@ -208,21 +164,6 @@ def test_nobody_else_brings_a_robot_in(app):
     )
     assert sentence.endswith("only the player who opened it can ask a robot to join")
     assert app.challenges.get(id_).takers == ()
-
-
-def test_a_third_seat_is_filled_after_a_person_has_joined(app):
-    id_ = opened(app, game="halves", seats=3, seat=0)
-    assert challenges.take(app, actor(app, "bob"), id_).state is ChallengeState.OPEN
-    full = challenges.fill_with_robot(app, actor(app, "alice"), id_, RobotLevel.MEDIUM)
-    assert full.seat_order == (of(app, "alice"), of(app, "bob"), MEDIUM)
-
-
-def test_two_robots_can_take_two_seats(app):
-    id_ = opened(app, game="halves", seats=3, seat=0)
-    half = challenges.fill_with_robot(app, actor(app, "alice"), id_, RobotLevel.MEDIUM)
-    assert half.free_seats == 1
-    full = challenges.fill_with_robot(app, actor(app, "alice"), id_, RobotLevel.EASY)
-    assert full.seat_order == (of(app, "alice"), MEDIUM, EASY)
 
 
 def test_a_player_who_has_blocked_a_robot_does_not_meet_it(app):
@@ -235,24 +176,6 @@ def test_a_player_who_has_blocked_a_robot_does_not_meet_it(app):
         == "bob doesn't want to play with robot-easy"
     )
     assert not challenges.fill_with_robot(*fill[1:], RobotLevel.HARD).free_seats
-
-
-def test_open_challenges_count_among_the_matches_with_robots(app):
-    for _ in range(MOST_ROBOT_MATCHES):
-        board_of(challenge(app, "pow2 challenge alice robot-easy"))
-    refused(
-        Code.TOO_MANY,
-        *(challenges.fill_with_robot, app, actor(app, "alice"), opened(app), RobotLevel.EASY),
-    )
-
-
-def test_a_robot_may_wait_in_any_number_of_challenges(app):
-    for n in range(7):
-        for name in PASSWORDS:
-            proposal = challenges.proposal_of(latest_rules("halves"), (), (), seats=3)
-            made = challenges.propose(app, actor(app, name, f"open {n}"), proposal)
-            challenges.fill_with_robot(app, actor(app, name), made.id, RobotLevel.EASY)
-    assert app.challenges.of(EASY) == []
 
 
 # what robots do not read

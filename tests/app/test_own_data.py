@@ -1,7 +1,6 @@
 """All that the server has about an account, as one file for its owner."""
 
 import json
-import re
 import stat
 from collections.abc import Iterator
 from io import BytesIO
@@ -274,11 +273,3 @@ def _aged(data: bytes) -> bytes:
     record = msgpack.decode(data[32:])
     record["created"] -= 3_600_000
     return data[:32] + msgpack.encode(record)
-
-
-def test_what_is_in_the_file_is_said_in_the_language_of_its_owner(place):
-    said = exported(place, "de")["README.txt"].decode()
-    assert "Alles, was dieser Server" in said
-    named = re.findall(r"^[a-z]+(?:\.json|/)", said, re.MULTILINE)
-    assert len(named) == len(set(named))
-    assert set(named) == set(FILES.values())

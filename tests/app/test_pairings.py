@@ -3,21 +3,19 @@
 import json
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
-from infra.audit.stored_match import check_match
 from infra.people import pairing_batches
 from infra.people.clubs import ClubRole
 from infra.people.moderation import Sanction, SanctionKind
 from infra.projections.match_lists import MatchFilter
 from services.app import tournaments
 from services.app.accounts import erase_account, set_suspended
-from services.app.clubs import ClubChanges, change_club, close_club, found_club, leave
+from services.app.clubs import ClubChanges, change_club, close_club, found_club
 from services.app.context import Actor
 from services.app.follows import add_block
 from services.app.matches import load_state
@@ -104,26 +102,6 @@ def test_matches_of_a_batch_begin_at_once_with_its_terms_between_members(world: 
     assert (state.clock.terms.rated, state.pairing) == (False, None)
 
 
-def test_three_are_paired_in_a_game_for_three_and_chance_sets_it_up_at_once(world: World) -> None:
-    plan = replace(world.plan(tuple(world.members)), game="halves")
-    batch = world.pair(plan).batch
-    assert batch is not None
-    state = load_state(world.api.parts, batch.pairings[0].board)
-    assert state.seats == tuple(one.account for one in world.members)
-    assert (state.started, state.awaits_entropy) == (True, False)
-
-
-def test_a_pairing_has_its_own_game_and_terms_where_it_names_them(world: World) -> None:
-    plan = world.plan()
-    own = replace(plan.pairings[0], game="torere", terms=("--days=5",))
-    batch = world.pair(replace(plan, pairings=(*plan.pairings, own))).batch
-    assert batch is not None
-    first, second = (load_state(world.api.parts, one.board) for one in batch.pairings)
-    assert (first.rules, second.rules) == ("goliath/1", "torere/1")
-    assert second.clock is not None
-    assert second.clock.terms.rated
-
-
 def test_a_repeated_batch_has_the_same_boards_and_another_plan_is_refused(world: World) -> None:
     plan = world.plan()
     first, again = (world.pair(plan, "round 1").batch for _ in range(2))
@@ -133,14 +111,6 @@ def test_a_repeated_batch_has_the_same_boards_and_another_plan_is_refused(world:
     other = world.pair(plan, "round 2").batch
     assert other is not None
     assert other.pairings[0].board != first.pairings[0].board
-
-
-def test_a_stored_batch_goes_on_though_its_club_changes_its_mind(world: World) -> None:
-    plan = world.plan()
-    first = world.pair(plan, "kept").batch
-    world.allow(pairs=False)
-    assert world.pair(plan, "kept").batch == first
-    assert world.refused(plan) == Code.NOT_WANTED
 
 
 def test_one_refused_pairing_stops_all_and_each_has_its_own_reason(world: World) -> None:
@@ -180,12 +150,6 @@ def test_suspended_and_sanctioned_players_are_not_paired(world: World) -> None:
     set_suspended(world.api.parts, a.name, suspended=True)
     impose(world.api, b)
     assert world.codes(world.plan((a, c), (c, b))) == [Code.NOT_WANTED, Code.SANCTIONED]
-
-
-def test_who_has_left_the_club_is_paired_no_more(world: World) -> None:
-    a, b, _ = world.members
-    leave(world.api.parts, b.account, world.club.path)
-    assert world.codes(world.plan((a, b))) == [Code.AGAINST_TERMS]
 
 
 def test_only_organisers_of_an_open_club_that_says_so_pair(world: World) -> None:
@@ -271,37 +235,6 @@ def test_a_batch_that_was_killed_in_the_middle_is_repeated_and_each_match_begins
         assert load_state(parts, one.board).seats == one.start.seats
 
 
-def test_of_two_batches_with_one_key_at_once_one_starts_and_the_other_is_refused(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a, b, c = world.members
-    other, parts = world.plan((b, c)), world.api.parts
-    first: list[PairedBatch] = []
-    add = parts.pairing_batches.add
-
-    def overtaken(*args: Any) -> Any:
-        monkeypatch.setattr(parts.pairing_batches, "add", add)
-        first.append(world.pair(other, "one key"))
-        return add(*args)
-
-    monkeypatch.setattr(parts.pairing_batches, "add", overtaken)
-    assert world.refused(world.plan((a, b), (a, c)), "one key") == Code.ID_REUSED
-    assert world.pair(other, "one key") == first[0]
-    world.api.caught_up()
-    assert parts.lists.of(a.account, MatchFilter.ACTIVE) == []
-
-
-def test_a_paired_match_is_proven_and_both_players_have_a_notice(world: World) -> None:
-    batch = world.pair(world.plan()).batch
-    assert batch is not None
-    board = batch.pairings[0].board
-    assert check_match(world.api.parts.store, board).events
-    world.api.caught_up()
-    for player in world.members[:2]:
-        boards = [one.board for one in world.api.parts.notices.of(player.account, 0, 50)]
-        assert board in boards
-
-
 def test_the_batch_lists_its_matches_and_others_do_not_see_it(world: World) -> None:
     parts = world.api.parts
     world.pair(world.plan(), "listed")
@@ -315,15 +248,6 @@ def test_the_batch_lists_its_matches_and_others_do_not_see_it(world: World) -> N
         batch_of(parts, world.members[0].account, "listed")
     assert reason.value.code == Code.NOT_FOUND
     assert world.pair(world.plan(), "listed").batch is not None
-
-
-def test_a_player_may_decline_a_match_that_was_paired(world: World) -> None:
-    batch = world.pair(world.plan()).batch
-    assert batch is not None
-    board = batch.pairings[0].board
-    answer = world.members[1].give(board, {"do": "decline"})
-    assert answer.is_success, answer.text
-    assert load_state(world.api.parts, board).over
 
 
 def test_the_oldest_batches_are_dropped_and_still_start_nothing_twice(
@@ -357,17 +281,6 @@ def test_batches_are_erased_with_their_organiser(world: World) -> None:
     assert parts.pairing_batches.get(account, "gone") is not None
     erase_account(parts, account)
     assert parts.pairing_batches.of(account) == {}
-
-
-def test_members_read_it_in_their_own_languages(api: Api) -> None:
-    world = World(api)
-    world.allow(pairs=False)
-    german, other = world.members[0].account, world.members[1].account
-    api.parts.accounts.change_of(german, lambda record: replace(record, language="de"))
-    world.allow(pairs=True)
-    newest = [inbox(api.parts, account)[0].text for account in (german, other)]
-    assert newest[0].startswith(f"Organisatoren von {world.club.name} dürfen Mitglieder jetzt")
-    assert newest[1].startswith(f"Organisers of {world.club.name} may pair its members")
 
 
 def test_members_are_told_once_when_organisers_may_pair_them_from_now_on(world: World) -> None:

@@ -1,14 +1,18 @@
 """The way from an action to its outcome, in a thread and in an event loop."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
+from domain.match.commands import CommandEnvelope
+from domain.rules import latest_rules
 from infra.log.key_files import generate_keys
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
 from infra.store.outcomes import CommandOutcome
 from services.app.commands import Move, Resign, act
 from services.app.context import Actor
@@ -17,14 +21,12 @@ from services.app.play import (
     CommandPending,
     Course,
     LoopPlay,
-    OutcomeNotDurable,
     RecordedRefusal,
     submit,
 )
+from services.app.puzzles import MOST_MOVES, solution_commands
 from services.app.rematch import rematch, rematch_command
-from tests.fakes.app import FakeApp, Terminal
-
-Run = Callable[[FakeApp, Course[Any]], Any]
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 
 class InLoop:
@@ -67,9 +69,10 @@ WAYS = pytest.mark.parametrize("run", [in_thread, in_loop])
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    terminal = Terminal(FakeApp())
-    yield terminal
-    terminal.app.close()
+    app = FakeApp()
+    create_robot_accounts(app.client, AccountMacs())
+    yield Terminal(app)
+    app.close()
 
 
 def actor(app: FakeApp, name: str, key: str = "1") -> Actor:
@@ -82,15 +85,6 @@ def acting(terminal: Terminal, board: int, name: str, action: Any) -> Course[Any
 
 
 @WAYS
-def test_an_action_is_answered_with_the_outcome_of_its_command(terminal, run):
-    board = terminal.challenge()
-    asked = acting(terminal, board, "alice", Move("m13-j7"))
-    answered = run(terminal.app, asked)
-    assert (answered.accepted, answered.board, answered.id) == (True, board, asked.sent.id.hex())
-    assert load_state(terminal.app, board).ply == 1
-
-
-@WAYS
 def test_what_is_refused_without_a_command_has_no_outcome(terminal, run):
     board = terminal.challenge()
     asked = acting(terminal, board, "alice", Move("nonsense"))
@@ -99,15 +93,6 @@ def test_what_is_refused_without_a_command_has_no_outcome(terminal, run):
     assert refused.value.code is Code.UNREADABLE_MOVE
     assert not isinstance(refused.value, RecordedRefusal)
     assert asked.sent is None
-
-
-@WAYS
-def test_the_refusal_of_a_command_has_its_outcome(terminal, run):
-    board = terminal.challenge()
-    with pytest.raises(RecordedRefusal) as refused:
-        run(terminal.app, acting(terminal, board, "bob", Move("a13-d7")))
-    assert (refused.value.code, refused.value.decided.code) == (Code.NOT_YOUR_TURN,) * 2
-    assert refused.value.decided.board == board
 
 
 def test_in_an_event_loop_an_outcome_and_a_refusal_have_receipts_if_asked_for(terminal):
@@ -136,15 +121,6 @@ def test_a_pending_outcome_names_its_command(terminal, run):
 
 
 @WAYS
-def test_without_durability_what_was_accepted_is_pending(terminal, run):
-    board = terminal.challenge()
-    terminal.app.durable = False
-    with pytest.raises(OutcomeNotDurable) as pending:
-        run(terminal.app, acting(terminal, board, "alice", Move("m13-j7")))
-    assert pending.value.decided.accepted
-
-
-@WAYS
 def test_who_asks_for_a_rematch_at_the_same_moment_gets_that_of_the_first(
     terminal, run, monkeypatch
 ):
@@ -165,3 +141,150 @@ def test_who_asks_for_a_rematch_at_the_same_moment_gets_that_of_the_first(
     started = run(app, asked)
     assert (started.accepted, started.board) == (True, first[0].match)
     assert app.store.events(started.board)
+
+
+# --- a rematch: one for each match, with the sides exchanged, by whichever player asks
+
+
+def ended(terminal: Terminal, line: str = "pow2 challenge alice bob") -> int:
+    """Start a match that alice resigns; return its board."""
+    board = terminal.begin(line)
+    answer = terminal.do(f"{line.split(maxsplit=1)[0]} resign {board} alice mad-hatter")
+    assert answer.code == "", answer
+    return board
+
+
+def board_of(answer) -> int:
+    assert answer.code == "", answer
+    return int(answer.sentence.split()[1].rstrip(",#"))
+
+
+def ask(terminal: Terminal, board: int, name: str = "bob", game: str = "pow2"):
+    return terminal.do(f"{game} rematch {board} {name} {PASSWORDS[name]}")
+
+
+def of(app: FakeApp, *names: str) -> tuple[bytes, ...]:
+    return tuple(app.accounts.id_of(name) for name in names)
+
+
+def test_the_sides_are_exchanged_and_all_else_is_the_same(terminal):
+    board = ended(
+        terminal,
+        "pow2 challenge alice bob -fast --bank=9+1:20 --nagtime=2,4 --vacation=3 --pause=off --unrated",
+    )
+    again = load_state(terminal.app, board_of(ask(terminal, board)))
+    before = load_state(terminal.app, board)
+    assert again.seats == of(terminal.app, "bob", "alice")
+    assert (again.rules, again.options) == (before.rules, before.options)
+    assert again.clock.terms == before.clock.terms
+    assert not again.over
+
+
+def test_a_match_that_gathered_gathers_again(terminal):
+    board = board_of(terminal.do("powerdrain challenge alice bob --gather"))
+    assert terminal.do(f"powerdrain move {board} bob yes-we-can accept").code == ""
+    assert terminal.do(f"powerdrain resign {board} alice mad-hatter").code == ""
+    number = board_of(ask(terminal, board, "bob", "powerdrain"))
+    state = load_state(terminal.app, number)
+    assert state.awaits_entropy
+    assert [seat for seat, text in enumerate(state.texts) if text is None] or state.waits
+    assert board_of(ask(terminal, board, "alice", "powerdrain")) == number
+
+
+def test_only_players_ask_for_one(terminal):
+    assert ask(terminal, ended(terminal), "carol").code == Code.NOT_A_PLAYER
+
+
+def test_a_puzzle_has_none(terminal):
+    board = board_of(terminal.do("one challenge alice"))
+    answer = ask(terminal, board, "alice", "one")
+    assert (answer.code, answer.sentence) == (
+        Code.BAD_PLAYERS,
+        f"match {board} is a puzzle: start one again in place of a rematch",
+    )
+
+
+def test_a_player_who_blocks_the_other_is_not_asked(terminal):
+    board = ended(terminal)
+    assert terminal.do("block alice mad-hatter bob").code == ""
+    assert ask(terminal, board, "bob").code == Code.NOT_WANTED
+
+
+def test_a_player_who_has_left_gets_no_match(terminal):
+    board = ended(terminal)
+    assert terminal.do("delete alice mad-hatter").code == ""
+    answer = ask(terminal, board, "bob")
+    assert (answer.code, answer.sentence) == (
+        Code.UNKNOWN_USER,
+        "a player of this match has deleted their account; challenge somebody else",
+    )
+
+
+def test_rematches_count_among_the_starts_that_wait(terminal):
+    *boards, last = [ended(terminal) for _ in range(4)]
+    for board in boards:
+        board_of(ask(terminal, board))
+    assert ask(terminal, last).code == Code.TOO_MANY
+
+
+@pytest.fixture
+def app() -> Iterator[FakeApp]:
+    terminal = Terminal(FakeApp())
+    yield terminal.app
+    terminal.app.close()
+
+
+def solve(
+    app: FakeApp, key: str, moves: Sequence[str], options: Sequence[str] = ()
+) -> tuple[CommandEnvelope, ...]:
+    actor = Actor(app.accounts.id_of("alice"), "web", f"{key} {' '.join(moves)}")
+    rules = latest_rules(key)
+    return solution_commands(app, actor, rules, "alice", options=options, moves=moves)
+
+
+def test_a_solution_is_one_match_that_ends_with_its_last_move(app):
+    start, *played = solve(app, "one", ["a5", "C3", "-c3", "f8"])
+    assert {command.match for command in played} == {start.match}
+    assert [command.command.text for command in played] == ["a5", "c3", "-c3", "f8", "done"]
+    assert [command.command.ply for command in played] == [0, 1, 2, 3, 4]
+    assert len({command.id for command in (start, *played)}) == 6
+
+
+@pytest.mark.parametrize(
+    ("key", "moves", "code"),
+    [
+        ("one", [], Code.BAD_REQUEST),
+        ("one", ["a5", "a5"], Code.ILLEGAL_MOVE),
+        ("one", ["z99"], Code.UNREADABLE_MOVE),
+        ("one", ["a5", "done", "c3"], Code.MATCH_OVER),
+        ("one", ["a5", "-a5"] * MOST_MOVES, Code.TOO_LONG),
+        ("pow2", ["m13-j7"], Code.BAD_PLAYERS),
+    ],
+)
+def test_a_solution_that_breaks_the_rules_starts_nothing(app, key, moves, code):
+    before = app.store.allocate(b"before the puzzle")
+    with pytest.raises(Refusal) as caught:
+        solve(app, key, moves)
+    assert caught.value.code is code
+    assert app.store.allocate(b"after the puzzle") == before + 1
+
+
+def test_what_was_ended_by_its_solver_is_not_ended_twice(app):
+    *_, last = solve(app, "one", ["a5", "done"])
+    assert (last.command.text, last.command.ply) == ("done", 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "rank", "points"),
+    [
+        ("one", (-31, 9), 31),
+        ("two", (-35, 20), 35),
+        ("duo", (-40,), 40),
+        ("jump", (-12, 12, 0), 12),
+        ("jump", (-32, 32, 0), 32),
+        ("jump", (-32, 1, 20), 63),
+    ],
+)
+def test_points_are_more_for_a_better_score_and_never_above_the_limit(key, rank, points):
+    rules = latest_rules(key)
+    assert rules.points(rank) == points <= rules.most_points

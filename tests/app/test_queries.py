@@ -13,9 +13,9 @@ import pytest
 from domain.errors import Code, Refusal
 from infra.people.account_lists import PINNED
 from services.app.queries import with_older
-from services.app.waiting import next_match, own_matches, waiting_matches
+from services.app.waiting import next_match
 from tests.fakes.front_ends import joined, plain, sentence
-from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.api import Api, Player, code_of
 from tests.helpers.web import Guest, Read, door
 
 
@@ -45,59 +45,6 @@ def test_a_player_whom_nobody_knows_is_refused_alike(pair):
         assert answer.status_code == 404
         # a page leaves out how to sign up at the terminal
         assert plain(at_terminal.sentence).startswith(sentence(answer))
-
-
-def test_ratings_are_the_same_for_all(pair):
-    one, other = pair
-    api = one.api.api
-    board = api.match(one.api, other.api)
-    assert one.api.move(board, "m13-j7").is_success
-    assert other.api.move(board, "a13-d7").is_success
-    assert one.api.give(board, {"do": "resign"}).is_success
-    api.caught_up()
-    series = other.api.get(f"/api/ratings/pow2/{other.name}").json()
-    rating = series["rating"]
-    assert [point["board"] for point in series["points"]] == [board]
-    assert other.api.get(f"/api/players/{other.name}").json()["ratings"] == {"pow2": rating}
-    assert str(rating) in other.terminal(f"pow2 ratings {other.name}").sentence
-    assert str(rating) in other.web.page(f"/players/{other.name}")
-
-
-def test_the_most_urgent_match_comes_first_and_each_follows_once(pair):
-    one, other = pair
-    api = one.api.api
-    app = api.parts
-    account = one.api.account
-    assert next_match(app, account) is None
-    slow = api.begun(one.api, other.api, terms=["--days=7"])
-    fast = api.begun(one.api, other.api, game="torere", terms=["--days=1"])
-    asked = api.begun(other.api, one.api, terms=["--days=9"])
-    assert other.api.give(asked, {"do": "offer", "kind": "draw"}).is_success
-    api.caught_up()
-    assert [row.board for row in waiting_matches(app, own_matches(app, account)).rows] == [
-        asked,
-        fast,
-        slow,
-    ]
-    first = next_match(app, account)
-    assert first is not None
-    assert (first.board, first.asked, first.waiting) == (asked, True, 3)
-    assert (first.title, first.others) == ("The Power of Two", (other.name,))
-    following = [next_match(app, account, board) for board in (asked, fast, slow)]
-    assert [each and (each.board, each.waiting) for each in following] == [
-        (fast, 2), (slow, 2), (asked, 2),
-    ]  # fmt: skip
-    assert following[0] is not None
-    assert following[0].deadline is not None
-
-
-def test_a_match_is_never_its_own_next(pair):
-    one, other = pair
-    api = one.api.api
-    board = api.match(one.api, other.api)
-    api.caught_up()
-    assert next_match(api.parts, one.api.account, board) is None
-    assert next_match(api.parts, other.api.account, board) is None
 
 
 @pytest.fixture(scope="module")
@@ -201,27 +148,6 @@ def test_pins_have_an_end_and_finished_matches_make_room(api):
     api.caught_up()
     assert one.put(f"/api/account/pins/{boards[1]}", None).is_success
     assert boards[0] not in pins(one)
-
-
-def test_pins_go_with_the_account(api):
-    one, other = api.players()
-    board = api.begun(one, other)
-    assert one.put(f"/api/account/pins/{board}", None).is_success
-    assert api.parts.data.exists(PINNED.key(one.account))
-    assert one.post("/api/account/deletion", {"password": PASSWORD}).is_success
-    assert not api.parts.data.exists(PINNED.key(one.account))
-
-
-def test_a_pinned_match_comes_before_a_more_urgent_one(api):
-    one, other = api.players()
-    urgent = api.begun(one, other, game="torere", terms=["--days=1"])
-    slow = api.begun(one, other, game="torere", terms=["--days=30"])
-    api.caught_up()
-    own = own_matches(api.parts, one.account)
-    assert [row.board for row in waiting_matches(api.parts, own).rows] == [urgent, slow]
-    assert one.put(f"/api/account/pins/{slow}", None).is_success
-    own = own_matches(api.parts, one.account)
-    assert [row.board for row in waiting_matches(api.parts, own).rows] == [slow, urgent]
 
 
 def test_a_match_that_cannot_be_read_keeps_no_other_out_of_a_list(pair, monkeypatch):

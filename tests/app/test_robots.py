@@ -4,18 +4,14 @@ How robots answer offers, and when they make one.
 """
 
 from hashlib import sha256
-from typing import Any
 
 import pytest
 
-from domain.clocks.time_control import TimeControl
 from domain.engine.search import Evaluation
 from domain.fairness import Commitment
-from domain.match.audit import verify
 from domain.match.commands import (
     AnswerOffer,
     GiveRuling,
-    ImportMatch,
     MakeOffer,
     ResignMatch,
     StartMatch,
@@ -24,15 +20,10 @@ from domain.match.deals import DealKind, deal_kind
 from domain.match.events import (
     Called,
     Committed,
-    MatchSource,
     MatchStarted,
-    Moved,
-    OfferAnswered,
     Revealed,
-    Undone,
 )
-from domain.match.state import Reason, position_of
-from domain.records import SERVER_ACCOUNT
+from domain.match.state import Reason
 from domain.rules import GameOutcome, rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.redis import keys
@@ -41,58 +32,6 @@ from services.app import robots
 from services.app.robots import HOLD_SECONDS, MOST, RobotGroup
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.robots import EASY, HARD, MEDIUM, RobotBench, failures, some_move
-
-
-def test_a_robot_moves_when_it_is_to_move_and_then_no_second_time(bench: RobotBench) -> None:
-    bench.begin(EASY, ALICE)
-    assert bench.answer()
-    assert (bench.state().ply, bench.state().next) == (1, 1)
-    assert not bench.answer()
-    assert bench.state().ply == 1
-    bench.do(ALICE, some_move(bench))
-    assert bench.answer()
-    assert bench.state().ply == 3
-    assert verify(1, bench.store.events(1)).state == bench.state()
-
-
-def test_a_match_of_people_and_one_that_is_over_are_left_alone(bench: RobotBench) -> None:
-    bench.start(1)
-    bench.begin(EASY, ALICE, board=2)
-    bench.do(ALICE, ResignMatch(), 2)
-    before = [len(bench.history(board)) for board in (1, 2)]
-    assert [bench.answer(1), bench.answer(2)] == [False, False]
-    assert [len(bench.history(board)) for board in (1, 2)] == before
-    assert failures(bench) == {}
-
-
-def test_a_robot_whose_process_was_killed_after_it_sent_moves_once(
-    bench: RobotBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench.begin(EASY, ALICE)
-    with monkeypatch.context() as patch:
-        patch.setattr(bench.lanes, "request", lambda _: None)
-        assert bench.answer()
-        assert bench.answer()
-    bench.drain()
-    assert bench.answer() is False
-    assert [one.body.seat for one in bench.history() if isinstance(one.body, Moved)] == [0]
-
-
-def test_a_move_of_another_engine_that_came_first_stays(
-    bench: RobotBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process of another version has sent its move, under the same id, and was killed."""
-    bench.begin(EASY, ALICE)
-    first, *_, last = rules_by_id("pow2/1").legal_moves(position_of(bench.state()))
-    monkeypatch.setattr(robots, "choose_move", lambda *_: first)
-    with monkeypatch.context() as patch:
-        patch.setattr(bench.lanes, "request", lambda _: None)
-        bench.answer()
-    monkeypatch.setattr(robots, "choose_move", lambda *_: last)
-    assert bench.answer()
-    bench.drain()
-    assert bench.state().moves == first
-    assert failures(bench) == {}
 
 
 def test_a_refused_move_of_an_engine_does_not_keep_the_next_engine_from_moving(
@@ -107,27 +46,6 @@ def test_a_refused_move_of_an_engine_does_not_keep_the_next_engine_from_moving(
     assert list(failures(bench)) == [1]
     assert bench.answer()
     assert bench.state().ply == 1
-
-
-def test_two_robots_play_to_the_end(bench: RobotBench) -> None:
-    bench.begin(EASY, MEDIUM, game="line")
-    while bench.answer():
-        pass
-    assert bench.state().over
-    assert failures(bench) == {}
-    assert verify(1, bench.store.events(1)).state.over
-
-
-def test_robots_play_with_a_person_in_a_match_of_three(bench: RobotBench) -> None:
-    bench.begin(ALICE, EASY, MEDIUM, game="halves")
-    for _ in range(4):
-        if bench.state().next == 0:
-            bench.do(ALICE, some_move(bench))
-        else:
-            assert bench.answer()
-    bench.do(ALICE, ResignMatch())
-    assert not bench.state().over
-    assert bench.answer()
 
 
 def test_a_robot_commits_to_a_text_that_nobody_can_know(bench: RobotBench) -> None:
@@ -198,32 +116,6 @@ def test_a_robot_accepts_a_match_that_gathers_without_commitments(bench: RobotBe
     assert len(draw.texts[1]) > 16
 
 
-def test_a_robot_accepts_an_imported_match(bench: RobotBench) -> None:
-    command = ImportMatch(
-        rules="pow2/1",
-        options=(),
-        seats=(ALICE, EASY),
-        terms=None,
-        setup=None,
-        moves="",
-        turns=b"",
-        acted=0,
-        out=(),
-        next=0,
-        result=None,
-        source=MatchSource("record", "", 0, b"", 0, bytes(32)),
-        given=(),
-    )
-    bench.do(SERVER_ACCOUNT, command)
-    assert bench.state().awaits_entropy
-    assert bench.answer()
-    bench.do(ALICE, AnswerOffer(accept=True))
-    assert bench.state().next == 0
-    bench.do(ALICE, some_move(bench))
-    assert bench.answer()
-    assert bench.state().ply == 2
-
-
 def test_a_match_that_a_ruling_sets_back_goes_on(bench: RobotBench) -> None:
     bench.begin(ALICE, EASY)
     bench.do(ALICE, some_move(bench))
@@ -235,23 +127,6 @@ def test_a_match_that_a_ruling_sets_back_goes_on(bench: RobotBench) -> None:
     assert bench.state().next == 1
     assert bench.answer()
     assert bench.state().ply == 2
-
-
-def test_an_engine_that_fails_is_noted_and_stops_no_other_match(
-    bench: RobotBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench.begin(EASY, ALICE)
-    bench.begin(EASY, ALICE, board=2)
-    with monkeypatch.context() as patch:
-        patch.setattr(robots, "choose_move", fail)
-        assert not bench.answer()
-    assert failures(bench) == {1: "ZeroDivisionError: in the engine"}
-    assert bench.answer(2)
-    assert bench.answer(1)
-
-
-def fail(*_: Any) -> str:
-    raise ZeroDivisionError("in the engine")
 
 
 def test_a_match_without_its_rules_is_noted(
@@ -319,40 +194,6 @@ def test_a_command_that_fails_in_a_group_stops_no_other(
     assert [bench.state(board).ply for board in (1, 2)] == [0, 1]
 
 
-@pytest.mark.parametrize("kind", ["undo", "abort", "pause", "transfer"])
-def test_a_robot_accepts_what_its_opponent_asks_for(bench: RobotBench, kind: str) -> None:
-    start = StartMatch(
-        rules="pow2/1", options=(), seats=(ALICE, EASY), terms=TimeControl(rated=False)
-    )
-    bench.do(ALICE, start)
-    bench.do(ALICE, some_move(bench))
-    bench.do(ALICE, MakeOffer(kind=kind))
-    assert bench.answer()
-    answered = next(one for one in bench.history() if isinstance(one.body, OfferAnswered))
-    assert (answered.actor, answered.body.accept) == (EASY, True)
-    state = bench.state()
-    expected = {"abort": Reason.ABORTED, "transfer": Reason.TRANSFERRED}
-    assert (state.result and state.result.reason) == expected.get(kind)
-    assert state.ply == (0 if kind == "undo" else 1)
-    if kind == "pause":
-        assert state.clock is not None
-        assert state.clock.paused
-        assert bench.answer()
-        assert bench.state().ply == 2
-
-
-def test_after_an_undo_the_robot_moves_again(bench: RobotBench) -> None:
-    bench.begin(ALICE, EASY)
-    for _ in range(2):
-        bench.do(ALICE, some_move(bench))
-        assert bench.answer()
-        assert bench.state().ply == 2
-        bench.do(ALICE, MakeOffer(kind="undo"))
-        assert bench.answer()
-        assert isinstance(bench.history()[-1].body, Undone)
-        assert bench.state().ply == 0
-
-
 @pytest.mark.parametrize(("chances", "accepted"), [(0.5, True), (0.51, False)])
 def test_a_robot_accepts_a_draw_unless_it_expects_more(
     bench: RobotBench, monkeypatch: pytest.MonkeyPatch, chances: float, *, accepted: bool
@@ -366,19 +207,6 @@ def test_a_robot_accepts_a_draw_unless_it_expects_more(
     result = bench.state().result
     assert (result is not None and result.reason == Reason.AGREEMENT) == accepted
     assert bench.state().offer is None
-
-
-def test_an_offer_that_came_with_a_move_is_answered_before_the_robot_moves(
-    bench: RobotBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(robots, "evaluate", lambda *_: Evaluation((0.0, 1.0), ("a1",), 1))
-    bench.begin(ALICE, EASY)
-    bench.do(ALICE, MakeOffer(kind="draw"))
-    bench.do(ALICE, some_move(bench))
-    assert bench.answer()
-    assert (bench.state().offer, bench.state().ply) == (None, 1)
-    assert bench.answer()
-    assert bench.state().ply == 2
 
 
 @pytest.mark.parametrize(("winner", "accepted"), [(0, False), (1, True)])

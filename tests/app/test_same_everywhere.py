@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from domain.clocks.time_control import DAY
-from domain.match.events import Absent, MatchStarted
+from domain.match.events import Absent, Appealed, Claimed, MatchStarted, Ruled
 from domain.match.history import decode_event
 from infra.durability.durability import Mode
+from infra.people.accounts import AccountRole
 from infra.redis import keys
 from services.app.drafts import draft_of
+from services.cli.verify import run as verify
 from tests.fakes.everywhere import (
     API,
     FRONT_ENDS,
@@ -78,34 +80,6 @@ def started_without_promise(everywhere: Everywhere, one: Player, other: Player) 
 # commands in a match
 
 
-def test_a_move_is_accepted_by_every_front_end(everywhere):
-    for where in FRONT_ENDS:
-        one, other = everywhere.player(), everywhere.player()
-        board = everywhere.match(one, other)
-        assert everywhere.act(where, one, board, MOVE) == Result("")
-        assert everywhere.api.http.get(f"/api/matches/{board}").json()["ply"] == 1
-
-
-def test_an_unknown_offer_has_one_sentence(everywhere, pair):
-    board = everywhere.match(*pair)
-    kind = "win"
-    action = Action(f"propose {kind}", {"do": "offer", "kind": kind}, {"do": "offer", "kind": kind})
-    result = at_all(lambda where: everywhere.act(where, pair[0], board, action))
-    assert result.code == "unknown-offer"
-    assert result.sentence.startswith(f"'{kind}' can't be proposed; write one of draw, undo")
-
-
-def test_an_offer_is_read_in_any_case(everywhere):
-    action = Action(
-        "propose DRAW", {"do": "offer", "kind": "DRAW"}, {"do": "offer", "kind": "DRAW"}
-    )
-    for where in FRONT_ENDS:
-        one, other = everywhere.player(), everywhere.player()
-        board = other.accept(everywhere.match(one, other))
-        assert everywhere.act(where, one, board, action) == Result("")
-        assert everywhere.api.http.get(f"/api/matches/{board}").json()["offer"]["kind"] == "draw"
-
-
 def test_entropy_for_a_match_that_gathers_nothing_is_a_bad_option(everywhere, pair):
     one, other = pair
     board = other.accept(everywhere.match(one, other))
@@ -114,21 +88,6 @@ def test_entropy_for_a_match_that_gathers_nothing_is_a_bad_option(everywhere, pa
     assert result.code == "bad-option"
     assert "othing is dealt in this match;" in result.sentence
     assert everywhere.api.http.get(f"/api/matches/{board}").json()["state"] == "active"
-
-
-def test_a_match_that_is_not_there_has_one_sentence(everywhere, pair):
-    one, _ = pair
-    where = (TERMINAL, MAIL, API, WEB)
-    result = at_all(lambda one_: everywhere.act(one_, one, 999_999, MOVE), *where)
-    assert result == Result("unknown-board", "There is no match 999999.")
-
-
-def test_a_stranger_can_do_nothing_in_a_match(everywhere, pair):
-    board, stranger = everywhere.match(*pair), everywhere.player()
-    where = (TERMINAL, MAIL, API, WEB)
-    assert at_all(lambda one: everywhere.act(one, stranger, board, MOVE), *where).code == (
-        "not-a-player"
-    )
 
 
 def test_a_damaged_snapshot_is_damaged_at_every_front_end(everywhere, pair):
@@ -159,41 +118,7 @@ def test_a_match_that_the_last_accept_starts_knows_who_is_on_vacation(everywhere
     assert found["clock"]["deadline"] - found["updated"] > 29 * DAY
 
 
-VACATIONS = (TERMINAL, MAIL, API, WEB)
-
-
-def test_a_vacation_that_is_too_long_has_one_sentence(everywhere, pair):
-    result = at_all(lambda where: everywhere.vacation(where, pair[0], "60"), *VACATIONS)
-    assert result.code == "bad-option"
-    assert "days left for it;" in result.sentence
-
-
-@pytest.mark.parametrize("where", VACATIONS)
-def test_a_vacation_is_taken_and_ended_by_every_front_end_and_told_to_matches(
-    everywhere, pair, where, wait_until
-):
-    one, other = pair
-    board = everywhere.match(one, other)
-    everywhere.api.caught_up()
-    assert everywhere.vacation(where, one, "3") == Result("")
-    assert everywhere.vacation(where, one, "back") == Result("")
-
-    def notified() -> list[str]:
-        return [one for one in everywhere.types(board) if one in ("absent", "returned")]
-
-    # the commands of a vacation are submitted, and nobody waits for their outcomes
-    wait_until(lambda: len(notified()) == 2)
-    assert notified() == ["absent", "returned"]
-
-
 # conditional moves, drafts, chat
-
-
-def test_conditional_moves_that_begin_with_the_own_turn_have_one_sentence(everywhere, pair):
-    board = everywhere.match(*pair)
-    result = at_all(lambda where: everywhere.queue(where, pair[0], board, "m13-j7 a13-d7"))
-    assert result.code == "not-your-turn"
-    assert result.sentence.startswith("It is your turn now")
 
 
 def test_conditional_moves_of_a_stranger_have_one_sentence(everywhere, pair):
@@ -201,15 +126,6 @@ def test_conditional_moves_of_a_stranger_have_one_sentence(everywhere, pair):
     where = (TERMINAL, MAIL, API, WEB)
     result = at_all(lambda one: everywhere.queue(one, stranger, board, "m13-j7 a13-d7"), *where)
     assert result.code == "not-a-player"
-
-
-@pytest.mark.parametrize("where", FRONT_ENDS)
-def test_conditional_moves_are_stored_by_every_front_end(everywhere, pair, where):
-    one, other = pair
-    board = everywhere.match(one, other)
-    assert everywhere.queue(where, other, board, "m13-j7 a13-d7") == Result("")
-    (reply,) = other.get(f"/api/matches/{board}/replies").json()["replies"]
-    assert (reply["ply"], reply["move"]) == (1, "a13-d7")
 
 
 DRAFTS = (TERMINAL, MAIL, SEAT, API)
@@ -243,44 +159,7 @@ def test_a_draft_is_submitted_at_one_front_end_and_confirmed_at_another(everywhe
     assert draft_of(parts, one.account, board, everywhere.state(board)) is None
 
 
-def test_a_stranger_says_nothing_in_the_chat_of_a_match(everywhere, pair):
-    board, stranger = everywhere.match(*pair), everywhere.player()
-    where = (TERMINAL, MAIL, API, WEB)
-    result = at_all(lambda one: everywhere.chat(one, stranger, board, "hello"), *where)
-    assert result.code == "not-a-player"
-
-
 # starts
-
-
-STARTS = (TERMINAL, MAIL, SEAT, API, WEB)
-
-
-@pytest.mark.parametrize(
-    ("players", "terms", "code"),
-    [
-        (("{one}", "nix"), (), "unknown-user"),
-        (("{one}", "{other}"), ("--days=0",), "bad-option"),
-        (("{one}", "{one}"), (), "bad-players"),
-    ],
-)
-def test_a_start_that_is_refused_has_one_sentence(everywhere, pair, players, terms, code):
-    one, other = pair
-    names = [name.format(one=one.name, other=other.name) for name in players]
-    board = everywhere.match(one, other)
-    result = at_all(
-        lambda where: everywhere.start(where, one, board, names, terms), TERMINAL, MAIL, SEAT, API
-    )
-    assert result.code == code
-
-
-def test_a_start_that_the_other_does_not_want_has_one_sentence(everywhere, pair):
-    one, other = pair
-    board = everywhere.match(one, other)
-    everywhere.say(f"block {other.name} {PASSWORD} {one.name}")
-    names = [one.name, other.name]
-    result = at_all(lambda where: everywhere.start(where, one, board, names, ()), *STARTS)
-    assert result == Result("not-wanted", f"{other.name} doesn't take challenges from you.")
 
 
 def test_a_commitment_where_nothing_is_gathered_is_a_bad_option(everywhere, pair):
@@ -296,16 +175,6 @@ def test_a_commitment_where_nothing_is_gathered_is_a_bad_option(everywhere, pair
 # open challenges, which the API and the web have
 
 
-def test_an_own_challenge_is_taken_by_nobody_else_alike(everywhere, pair):
-    one, _ = pair
-    made = one.post("/api/challenges", {"game": "pow2"}).json()["id"]
-    found = {
-        API: everywhere.http(one.post(f"/api/challenges/{made}/accept")),
-        WEB: everywhere.page(one, f"/challenges/{made}/take", {}),
-    }
-    assert same(found).code == "own-challenge"
-
-
 def test_a_challenge_of_who_blocks_is_refused_alike(everywhere, pair):
     one, other = pair
     everywhere.say(f"block {one.name} {PASSWORD} {other.name}")
@@ -315,3 +184,56 @@ def test_a_challenge_of_who_blocks_is_refused_alike(everywhere, pair):
         WEB: everywhere.page(other, f"/challenges/{made}/take", {}),
     }
     assert same(found).code == "not-wanted"
+
+
+# --- disputes at every front end: the same claims, rulings, appeals and refusals
+
+
+TEXT = "my clock ran\nin the pause"
+
+
+@pytest.fixture
+def people(everywhere: Everywhere) -> tuple[Player, Player, Player, Player]:
+    """Two players and two arbiters."""
+    found = [everywhere.player() for _ in range(4)]
+    for arbiter in found[2:]:
+        everywhere.api.parts.accounts.set_role(arbiter.name, AccountRole.ARBITER, held=True)
+    return tuple(found)
+
+
+def claim(where: str, everywhere: Everywhere, one: Player, board: int, ply: int = 0) -> Result:
+    return everywhere.claim(where, one, board, ply, TEXT)
+
+
+def rule(where: str, everywhere: Everywhere, one: Player, board: int, case: int) -> Result:
+    return everywhere.rule(where, one, board, case, TEXT)
+
+
+def appeal(where: str, everywhere: Everywhere, one: Player, board: int, case: int) -> Result:
+    return everywhere.appeal(where, one, board, case, TEXT)
+
+
+@pytest.mark.parametrize("where", FRONT_ENDS)
+def test_a_case_takes_its_whole_course_and_the_match_holds(where, everywhere, people):
+    alice, bob, arbiter, other = people
+    board, app = (
+        everywhere.match(alice, bob),
+        everywhere.api.parts,
+    )
+    judging = MAIL if where == SEAT else where
+    assert claim(where, everywhere, alice, board) == Result("")
+    assert rule(judging, everywhere, arbiter, board, 2) == Result("")
+    assert appeal(where, everywhere, bob, board, 2) == Result("")
+    assert rule(judging, everywhere, other, board, 2) == Result("")
+    bodies = [decode_event(data).body for data in app.store.events(board)][1:]
+    assert [type(body) for body in bodies] == [Claimed, Ruled, Appealed, Ruled]
+    statements = {one.digest: one.text for one in app.statements.of_match(board)}
+    assert [statements[body.text] for body in bodies] == [TEXT] * 4
+    assert verify(str(board), settings=everywhere.api.settings) == 0
+
+
+def test_the_case_is_read_at_a_seat_as_well(everywhere, people):
+    alice, bob, *_ = people
+    board = everywhere.match(alice, bob)
+    assert claim(SEAT, everywhere, alice, board).code == ""
+    assert everywhere.seat(bob, board, "case") == Result("")

@@ -13,9 +13,8 @@ from infra.mail.addresses import ServerAddresses
 from infra.people.accounts import AccountRole
 from infra.people.acts import Act
 from infra.people.logos import MOST_BYTES, MOST_PIXELS, logo_name
-from infra.people.masthead import Masthead, Mastheads, SiteChanges, SiteText
+from infra.people.masthead import Masthead, SiteChanges, SiteText
 from infra.people.tokens import Scope
-from infra.redis.recent import FRESH_SECONDS
 from services.app.acts import TERMINAL, acts_of
 from services.app.error_codes import CODE_INFO
 from services.app.site import banner_end, change_site, last_day
@@ -69,18 +68,6 @@ def title(page: str, name: str) -> str:
 
 
 # what is known of it
-
-
-def test_what_a_process_knows_is_never_older_than_said(redis_client, monkeypatch):
-    monkeypatch.setattr("infra.redis.recent.FRESH_SECONDS", FRESH_SECONDS)
-    now = 0.0
-    here, elsewhere = Mastheads(redis_client, lambda: now), Mastheads(redis_client)
-    assert here.recent() == here.last == Masthead()
-    elsewhere.change(SiteChanges(name="Nordclub"))
-    now += FRESH_SECONDS / 2
-    assert here.recent().name == "matchpost"
-    now += FRESH_SECONDS / 2
-    assert (here.recent().name, here.last.name) == ("Nordclub", "Nordclub")
 
 
 def test_what_is_left_out_stays_and_an_empty_text_takes_away(api):

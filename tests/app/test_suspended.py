@@ -1,23 +1,31 @@
 """A suspended account: no way in, at any front end; and a server that makes no new accounts."""
 
+import csv
 import re
 from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
 
 import pytest
 
+from domain.errors import Refusal
 from infra.people.accounts import accounts, create_robot_accounts
+from infra.people.acts import Act
 from infra.people.moderation import DAY_MS
 from infra.people.password_resets import PasswordResets
 from infra.people.rate_limits import SecurityEvent
 from infra.process.metrics import REGISTRY
 from infra.sentences import day_of
+from services.app.account_rows import AccountRow, check_row, read_rows
 from services.app.accounts import set_suspended
+from services.app.admission import signup_links
 from services.cli import logout
 from services.language import Language
 from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, TERMINAL, Action, Everywhere, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, code_of
 from tests.helpers.subcommands import change_accounts
+from tests.helpers.subcommands import change_accounts as run
 from tests.helpers.web import door
 
 MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
@@ -172,3 +180,150 @@ def test_where_sign_ups_are_closed_only_the_operator_makes_accounts(tmp_path):
         assert guest.send("/signup", body, on="/login").status_code == 403
         assert everywhere.say(line).code == ""
         assert come().log_in("zelda").status_code == 303
+
+
+# --- accounts that an operator makes for others, and passwords that were lost
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("operator"), signups="off", site="https://x.example") as api:
+        yield api
+
+
+def test_an_account_is_made_with_a_password_that_is_easy_to_copy_and_opens_it(api, capsys):
+    assert run(api, "create", "Anna", "ben") == 0
+    made = dict(line.split() for line in capsys.readouterr().out.splitlines())
+    assert list(made) == ["anna", "ben"]
+    assert all(
+        re.fullmatch("([a-hjkmnp-z2-9]{4}-){2}[a-hjkmnp-z2-9]{4}", one) for one in made.values()
+    )
+    with door(api) as come:
+        assert come().log_in("anna", made["anna"]).status_code == 303
+        assert come().log_in("anna", made["ben"]).status_code == 401
+
+
+def test_a_class_is_made_from_a_list_and_one_refused_name_harms_no_other(
+    api, capsys, tmp_path: Path
+):
+    file = tmp_path / "class.csv"
+    file.write_text(
+        "\ufeffUserid,Real name\nclara,Clara C.\nadmin,A.\n\nclara,Again\ndora,\n", "utf-8"
+    )
+    assert run(api, "create", file=file, slips=True, language="de") == 1
+    said = capsys.readouterr()
+    assert re.findall(r"Name: (\w+)", said.out) == ["clara", "dora"]
+    assert "Dein Konto auf https://x.example" in said.out
+    assert [line.split(":")[0] for line in said.err.splitlines()] == ["bad-name", "name-taken"]
+    assert run(api, "create", file=tmp_path / "none.csv") == 1
+    assert "none.csv: No such file" in capsys.readouterr().err
+    assert run(api, "create", "eva", slips=True, language="xx") == 1
+    assert "bad-option" in capsys.readouterr().err
+
+
+def test_a_lost_password_is_replaced_and_all_that_it_opened_is_closed(api, capsys):
+    one = api.player(name="frida")
+    link = PasswordResets(api.parts.people).issue(one.account)
+    with door(api) as come:
+        guest = come()
+        guest.log_in("frida")
+        assert run(api, "reset", "Frida") == 0
+        name, password = capsys.readouterr().out.split()
+        assert name == "frida"
+        assert guest.get("/account").status_code == 303
+        assert one.get("/api/account").status_code == 401
+        assert come().get(f"/password/{link}").status_code == 404
+        assert come().log_in("frida", PASSWORD).status_code == 401
+        assert come().log_in("frida", password).status_code == 303
+    create_robot_accounts(api.parts.people, api.parts.accounts.macs)
+    for wrong, code in (("no-such-player", "unknown-user"), ("robot-easy", "not-wanted")):
+        assert run(api, "reset", wrong) == 1
+        assert code in capsys.readouterr().err
+    # a suspended account stays closed
+    set_suspended(api.parts, "frida", suspended=True)
+    assert run(api, "reset", "frida") == 0
+    fresh = capsys.readouterr().out.split()[1]
+    token = {"userid": "frida", "password": fresh, "label": "x", "scopes": ["read"]}
+    assert code_of(api.http.post("/api/tokens", json=token)) == "suspended"
+
+
+CLASS = """userid,name,email,language
+gina,Gina Green,,de
+Hugo,Hugo Hill,hugo@x.example,
+ina,,,xx
+jonas,"Jo\tnas",,
+,Nobody,,
+"""
+
+
+def test_a_class_has_real_names_that_only_the_operator_sees(api, capsys, tmp_path: Path):
+    file = tmp_path / "class.csv"
+    file.write_text(CLASS)
+    assert run(api, "create", file=file, slips=True) == 1
+    said = capsys.readouterr()
+    german, english = said.out.split("-" * 60)[1:]
+    assert german.strip().startswith("Gina Green\nDein Konto auf https://x.example")
+    assert english.strip().startswith("Hugo Hill\nYour account at https://x.example")
+    assert [line.split(":")[0] for line in said.err.splitlines()] == ["bad-option", "bad-request"]
+    assert run(api, "list", as_csv=True) == 0
+    rows = {row["userid"]: row for row in csv.DictReader(StringIO(capsys.readouterr().out))}
+    assert (rows["gina"]["name"], rows["gina"]["language"]) == ("Gina Green", "de")
+    assert (rows["hugo"]["name"], rows["hugo"]["addresses"]) == ("Hugo Hill", "hugo@x.example")
+    assert "ina" not in rows
+    assert "jonas" not in rows
+    other = api.player(name="klara")
+    api.begun(other, api.player_of("gina"))
+    with door(api) as come:
+        guest = come()
+        guest.log_in("klara")
+        for path in ("/players/gina", "/players", "/m/1", "/"):
+            assert "Gina Green" not in guest.get(path).text
+    for path in ("/api/players/gina", "/api/matches/1", "/api/matches/1/export"):
+        assert "Gina Green" not in other.get(path).text
+    assert run(api, "reset", "gina", slips=True) == 0
+    assert "Gina Green" in capsys.readouterr().out
+
+
+def test_each_row_of_a_list_gets_a_link_of_its_own(api, capsys, tmp_path: Path):
+    file = tmp_path / "class.csv"
+    file.write_text("userid,name,language\nlea,Lea Long,de\nmax,Max Moor,\n")
+    assert run(api, "invite", file=file, slips=True) == 0
+    german, english = capsys.readouterr().out.split("-" * 60)[1:]
+    assert "Lea Long\nLege hier bis" in german
+    assert "Max Moor\nMake your own account here, until" in english
+    texts = re.findall(r"https://x\.example/signup\?link=(\S+)", german + english)
+    assert len(set(texts)) == 2
+    links = signup_links(api.parts)
+    assert [(one.note, one.uses) for one, _ in links] == [("Lea Long", 1), ("Max Moor", 1)]
+    assert all(map(api.parts.admissions.usable_link, texts))
+    assert run(api, "invite", "Nina") == 0
+    assert re.match(r"Nina  https://x\.example/signup\?link=\S+$", capsys.readouterr().out)
+
+
+def test_accounts_are_closed_opened_and_logged_out_several_at_a_time(api, capsys):
+    for name in ("olga", "paul"):
+        api.player(name=name)
+    with door(api) as come:
+        guest = come()
+        guest.log_in("olga")
+        assert run(api, "logout", "olga", "nobody-here") == 1
+        assert "unknown-user" in capsys.readouterr().err
+        assert guest.get("/account").status_code == 303
+        assert run(api, "suspend", "Olga", "paul") == 0
+        assert come().log_in("olga").status_code != 303
+        assert run(api, "reinstate", "olga") == 0
+        assert come().log_in("olga").status_code == 303
+        assert come().log_in("paul").status_code != 303
+    done = [one.act for one in api.parts.acts.newest(4)]
+    assert done == [Act.REINSTATED, Act.SUSPENDED, Act.SUSPENDED, Act.LOGGED_OUT]
+
+
+def test_columns_come_in_any_order_and_without_names_the_first_has_userids():
+    lines = ["userid,Language,class,NAME", "ann,de,7b,Ann A.", ",de,7b,x", "ben"]
+    assert read_rows(lines) == [
+        AccountRow("ann", name="Ann A.", language="de"),
+        AccountRow("ben"),
+    ]
+    assert read_rows(["ann,Ann A.", "", "ben"]) == [AccountRow("ann"), AccountRow("ben")]
+    with pytest.raises(Refusal, match="80"):
+        check_row(AccountRow("ann", name="a" * 81))

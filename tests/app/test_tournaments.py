@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.state import Reason
 from domain.tournament.state import Phase
 from infra.audit.stored_match import check_match
 from infra.people.account_macs import AccountMacs
@@ -18,11 +17,15 @@ from infra.people.moderation import Sanction, SanctionKind
 from infra.people.statements import ROUND_ENDED
 from services.app import tournaments
 from services.app.accounts import erase_account
+from services.app.cases import cases_of
 from services.app.clubs import ClubChanges, change_club, found_club, join
-from services.app.context import Actor
+from services.app.context import Actor, App
+from services.app.disputes import ClaimAction, RuleAction, Verdict, dispute
 from services.app.matches import load_state, statements_of
-from services.app.play import submit
+from services.app.play import Course, submit
+from services.app.receipts import Answered
 from services.app.roles import set_role
+from services.app.tournament_directors import adjudicate, appoint, director_view
 from services.app.tournament_plans import TournamentPlan
 from services.app.tournaments import tournaments_for, view_of
 from tests.helpers.api import Api, Player, until
@@ -91,23 +94,6 @@ def test_a_draft_is_its_organisers_alone(api: Api) -> None:
     assert number not in names(api, other.account, "open")
 
 
-def test_players_enter_an_open_one_and_it_starts_when_it_is_full(api: Api) -> None:
-    organiser, *players = api.players(4)
-    number = made(api, organiser)
-    assert number in names(api, None, "open")
-    for one in players:
-        enter(api, one, number)
-    api.caught_up()
-    tick(api)
-    until(lambda: len(api.parts.tournaments.matches(number)) == 3)
-    view = view_of(api.parts, players[0].account, number)
-    assert view.state.phase is Phase.RUNNING
-    assert (view.entered, view.organises, view.left) == (True, False, 3)
-    ((line, *_),) = (table.lines for table in view.tables)
-    assert (line.points, line.left, tuple(line.possible)) == (0, 2, (1, 3))
-    assert number in names(api, players[0].account, "running")
-
-
 def test_terms_that_cannot_be_are_refused(api: Api) -> None:
     organiser = api.player()
     plan = replace(PLAN, game="pow2", section=2)
@@ -164,15 +150,6 @@ def test_a_tournament_of_a_club_is_for_its_members(api: Api) -> None:
     assert made(api, member, mine)
 
 
-def test_ratings_open_and_close_the_entry(api: Api) -> None:
-    organiser, newcomer = api.players()
-    high = made(api, organiser, replace(PLAN, least_rating=1900))
-    low = made(api, organiser, replace(PLAN, most_rating=900))
-    for number in (high, low):
-        asked = tournaments.enter(api.parts, actor(newcomer), number)
-        assert refused_code(api, asked) == Code.AGAINST_TERMS
-
-
 def test_an_organiser_enters_robots_where_the_tournament_says_so(api: Api) -> None:
     organiser, other = api.players()
     without, with_robots = made(api, organiser), made(api, organiser, replace(PLAN, robots=True))
@@ -184,24 +161,6 @@ def test_an_organiser_enters_robots_where_the_tournament_says_so(api: Api) -> No
     assert refused_code(api, asked) == Code.AGAINST_TERMS
     enter(api, organiser, with_robots, "robot-easy")
     assert len(view_of(api.parts, None, with_robots).players) == 1
-
-
-def test_a_sanctioned_player_does_not_enter(api: Api) -> None:
-    organiser, player = api.players()
-    number = made(api, organiser)
-    impose(api, player)
-    asked = tournaments.enter(api.parts, actor(player), number)
-    assert refused_code(api, asked) == Code.SANCTIONED
-
-
-def test_a_deleted_account_is_no_longer_entered(api: Api) -> None:
-    organiser, player, other = api.players(3)
-    number = made(api, organiser)
-    enter(api, player, number)
-    enter(api, other, number)
-    api.caught_up()
-    erase_account(api.parts, player.account)
-    until(lambda: len(view_of(api.parts, None, number).players) == 1)
 
 
 def test_the_organiser_changes_name_and_text(api: Api) -> None:
@@ -287,29 +246,6 @@ def test_a_silent_player_loses_what_is_left_and_the_matches_end(api: Api) -> Non
     until(lambda: not api.parts.tournaments.waiting(9))
     assert cells(api, number) == ["- - +", "+ . .", "+ . .", "- . ."]
     assert check_match(api.parts.store, number).events
-
-
-def test_an_accepted_player_who_played_little_counts_for_nobody(api: Api) -> None:
-    organiser, players, number = running(api)
-    boards = own_boards(api, players[2], number)
-    take_out(api, organiser, players[2], number, "accepted")
-    assert cells(api, number) == [". x .", ". x .", "x x x", ". . x"]
-    tick(api)
-    until(lambda: ended(api, boards))
-    result = load_state(api.parts, boards[0]).result
-    assert result is not None
-    assert (result.winners, result.reason) == ((), Reason.ANNULLED)
-
-
-def test_a_repeated_manager_ends_a_match_once(api: Api) -> None:
-    organiser, players, number = running(api)
-    boards = own_boards(api, players[0], number)
-    take_out(api, organiser, players[0], number, "silent")
-    for _ in range(3):
-        tick(api)
-    until(lambda: ended(api, boards))
-    tick(api)
-    assert [len(load_state(api.parts, board).cases) for board in boards] == [1, 1, 1]
 
 
 def test_the_last_withdrawal_finishes_the_tournament(api: Api) -> None:
@@ -423,3 +359,90 @@ def test_a_deleted_account_is_no_longer_a_substitute_and_its_place_can_be_taken_
     api.caught_up()
     erase_account(api.parts, players[0].account)
     assert view_of(api.parts, None, number).state.number_of(new.account) is not None
+
+
+# --- directors of a tournament: who appoints them, what they decide, and who follows a
+
+
+def refusal_of(app: App, asked: Course[Answered]) -> Code:
+    with pytest.raises(Refusal) as refusal:
+        submit(app, asked)
+    return refusal.value.code
+
+
+def begun(api: Api, organiser: Player, players: list[Player]) -> int:
+    """The number of a tournament whose three matches have begun."""
+    app = api.parts
+    number = submit(app, tournaments.draft_tournament(app, actor(organiser), PLAN)).board
+    submit(app, tournaments.open_entry(app, actor(organiser), number))
+    for one in players:
+        submit(app, tournaments.enter(app, actor(one), number))
+    tick(api)
+    until(lambda: len(app.tournaments.matches(number)) == 3)
+    return number
+
+
+def test_the_organiser_appoints_directors_who_decide_matches(
+    api: Api,
+) -> None:
+    app = api.parts
+    organiser, director, stranger, *players = api.players(6)
+    number = begun(api, organiser, players)
+    board = app.tournaments.matches(number)[0].board
+    for one in (director, stranger):
+        asked = adjudicate(app, actor(one), number, board, "1-0", "Far ahead.")
+        assert refusal_of(app, asked) is Code.NOT_AN_ORGANISER
+    named = appoint(app, actor(director), number, [director.name])
+    assert refusal_of(app, named) is Code.NOT_AN_ORGANISER
+    submit(app, appoint(app, actor(organiser), number, [director.name]))
+    found = director_view(app, director.account, number)
+    assert [one.board for one in found.matches] == sorted(one.board for one in found.matches)
+    assert [one.left for one in found.players] == [2, 2, 2]
+    refused(Code.NOT_AN_ORGANISER, director_view, app, stranger.account, number)
+    unknown = adjudicate(app, actor(director), number, number, "1-0", "Far ahead.")
+    assert refusal_of(app, unknown) is Code.UNKNOWN_BOARD
+    wrong = adjudicate(app, actor(director), number, board, "--", "Far ahead.")
+    assert refusal_of(app, wrong) is Code.BAD_REQUEST
+    submit(app, adjudicate(app, actor(director), number, board, "1-0", "Far ahead."))
+    tick(api)
+    until(lambda: load_state(app, board).over)
+    (case,) = cases_of(app, players[0].account, board)[1]
+    assert [step.text for step in case.steps] == ["Far ahead."]
+    again = adjudicate(app, actor(director), number, board, "0-1", "Far behind.")
+    assert refusal_of(app, again) is Code.TOO_LATE
+
+
+def test_a_director_rules_on_claims_at_matches_of_the_tournament(
+    api: Api,
+) -> None:
+    app = api.parts
+    organiser, stranger, *players = api.players(5)
+    number = begun(api, organiser, players)
+    board = app.tournaments.matches(number)[0].board
+    claimant = next(one for one in players if one.account in load_state(app, board).seats)
+    submit(app, dispute(app, actor(claimant), board, ClaimAction(0, "The clock was wrong.")))
+    api.caught_up()
+    (waiting,) = director_view(app, organiser.account, number).claims
+    assert waiting.board == board
+    ruling = RuleAction(Verdict(kind="dismissed"), "It was right.")
+    others = [one for one in players if one.account not in load_state(app, board).seats]
+    for one in (stranger, *others):
+        asked = dispute(app, actor(one), board, ruling)
+        assert refusal_of(app, asked) is Code.NOT_AN_ARBITER
+    submit(app, dispute(app, actor(organiser), board, ruling))
+    assert load_state(app, board).cases[0].arbiter == organiser.account
+
+
+def test_the_arbiters_follow_an_organiser_who_deletes_the_account(
+    api: Api,
+) -> None:
+    app = api.parts
+    organiser, arbiter, *players = api.players(5)
+    set_role(app, TERMINAL, arbiter.name, AccountRole.ARBITER, held=True)
+    number = begun(api, organiser, players)
+    draft = submit(app, tournaments.draft_tournament(app, actor(organiser), PLAN)).board
+    api.caught_up()
+    erase_account(app, organiser.account)
+    until(lambda: arbiter.account in view_of(app, arbiter.account, number).state.directors)
+    assert view_of(app, None, number).state.phase is Phase.RUNNING
+    until(lambda: view_of(app, organiser.account, draft).state.phase is Phase.CANCELLED)

@@ -159,17 +159,6 @@ def test_a_commit_without_memory_has_written_nothing_and_comes_through_later(
     assert waiting.inbox_size([SHARD]) == 0
 
 
-def test_a_key_that_a_command_replaces_may_be_of_any_type(redis_client, waiting):
-    new = msgspec.structs.replace(write(waiting, "move"), conditional_before=b"", rewritten=True)
-    for key in (keys.moves, keys.turns, keys.refusals, keys.conditional_moves):
-        redis_client.sadd(key(SHARD, BOARD), "of another type")
-    assert isinstance(waiting.commit([new])[0], CommitDone)
-    assert redis_client.get(keys.moves(SHARD, BOARD)) == b"move"
-    assert redis_client.get(keys.turns(SHARD, BOARD)) == b"turn"
-    assert redis_client.get(keys.conditional_moves(SHARD, BOARD)) == b"more"
-    assert not redis_client.exists(keys.refusals(SHARD, BOARD))
-
-
 def test_a_sender_has_at_most_a_thousand_refused_commands_kept_in_a_shard(redis_client, waiting):
     new, kept = write(waiting, "refusal"), keys.refused(SHARD, WAITING.actor)
     redis_client.hset(kept, mapping={str(one): "" for one in range(1_000)})
@@ -244,13 +233,6 @@ def test_a_closed_shard_commits_nothing(store):
     assert store.inbox_size([0]) == 1, "the command waits"
 
 
-def test_a_closed_shard_anchors_no_chain_of_seeds(store):
-    close(store, 0)
-    with pytest.raises(ShardClosedError):
-        store.anchor(0, 1, bytes(32), b"leaf")
-    assert store.leaves(0, 0, 10) == []
-
-
 def test_no_chain_of_seeds_is_anchored_below_the_published_size(store):
     store.published = lambda _: 1
     with pytest.raises(ShardClosedError):
@@ -316,9 +298,3 @@ def test_a_match_with_refusals_keeps_its_outcomes_in_a_listpack(client):
     assert client.hlen(OUTCOMES) == 40 + len(REFUSED)
     assert client.object("encoding", OUTCOMES) == b"listpack"
     assert client.memory_usage(OUTCOMES, samples=0) < accepted + 80 * len(REFUSED) + 256
-
-
-def test_a_sentence_as_it_was_stored_would_make_a_table_of_it(client):
-    """Shows that the server was set up as the test above needs it."""
-    client.hset(OUTCOMES, b"i" * 16, encode_stored(b"digest..", 1, tail("busy", 1, "x" * 90)))
-    assert client.object("encoding", OUTCOMES) == b"hashtable"

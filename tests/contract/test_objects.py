@@ -14,7 +14,7 @@ from infra.log.names import LogSecret, shard_key
 from infra.log.published_log import PublishedLog
 from infra.objects.cloud import CloudObjects
 from infra.objects.files import FileObjects
-from infra.objects.location import check_store_url, open_objects
+from infra.objects.location import check_store_url
 from infra.objects.port import (
     ObjectChangedError,
     ObjectDiffersError,
@@ -82,14 +82,6 @@ def test_a_deleted_object_is_gone_and_may_be_deleted_again(objects):
     objects.create("a/b", b"two")
 
 
-def test_names_are_those_of_one_folder_in_order(objects):
-    for name in ("a/067.p/3", "a/067.p/12", "a/067", "a/067.p/x/9", "b"):
-        objects.create(name, b"1")
-    assert objects.names("a/067.p") == ["a/067.p/12", "a/067.p/3"]
-    assert objects.names("a") == ["a/067"]
-    assert objects.names("none") == []
-
-
 def test_a_log_is_published_and_read_back(objects):
     secret = LogSecret("play.example.org/log", bytes(32))
     leaves = [b"leaf %d" % index for index in range(600)]
@@ -136,17 +128,6 @@ def test_what_a_killed_writer_leaves_is_no_object(tmp_path):
     assert objects.names("a") == ["a/b"]
 
 
-def test_the_last_object_of_a_folder_takes_the_folder_with_it(tmp_path):
-    objects = FileObjects(tmp_path)
-    for name in ("a/b", "a/067.p/1", "a/067.p/2"):
-        objects.create(name, b"one")
-    objects.delete("a/067.p/1")
-    assert (tmp_path / "a" / "067.p").exists()
-    objects.delete("a/067.p/2")
-    assert [file.name for file in (tmp_path / "a").iterdir()] == ["b"]
-    objects.create("a/067.p/3", b"one")
-
-
 def test_files_are_for_their_user_only(tmp_path):
     FileObjects(tmp_path / "log").create("a/b", b"one")
     modes = [(tmp_path / "log" / name).stat().st_mode & 0o777 for name in (".", "a", "a/b")]
@@ -177,12 +158,6 @@ def test_a_bucket_that_is_gone_takes_nothing(monkeypatch, s3):
         objects.create("a", b"1")
     with pytest.raises(ObjectStoreError):
         objects.replace("a", b"1", None)
-
-
-def test_a_bucket_url_has_a_prefix(monkeypatch, s3, tmp_path):
-    use_s3(monkeypatch, s3)
-    open_objects(f"s3://{BUCKET}/some/prefix", tmp_path).create("a", b"1")
-    assert CloudObjects(f"s3://{BUCKET}").get("some/prefix/a") == b"1"
 
 
 @pytest.mark.parametrize(
@@ -280,10 +255,3 @@ def test_a_server_that_refuses_or_does_not_answer_is_an_error(monkeypatch, statu
 def test_a_server_that_is_gone_is_an_error(monkeypatch):
     use_s3(monkeypatch, "http://127.0.0.1:9")
     all_fail(CloudObjects(f"s3://{BUCKET}/x", answer_seconds=1, retry_seconds=0.1))
-
-
-def test_files_are_in_the_folder_of_the_url_or_in_the_data_directory(tmp_path):
-    open_objects(None, tmp_path).create("a", b"1")
-    assert (tmp_path / "log" / "a").read_bytes() == b"1"
-    open_objects(f"{tmp_path.as_uri()}/my%20log", tmp_path / "data").create("a", b"1")
-    assert (tmp_path / "my log" / "a").read_bytes() == b"1"

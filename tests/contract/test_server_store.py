@@ -1,6 +1,5 @@
 """What only the store on a server promises, what a commit that the server refuses leaves, and the port's guarantees about published leaves."""
 
-import time
 from typing import Any
 
 import msgspec
@@ -8,18 +7,16 @@ import pytest
 from redis import Redis
 from redis.client import Pipeline
 from redis.crc import key_slot
-from redis.exceptions import ResponseError
 
 from domain.match.history import NO_HASH, PackedSnapshot
 from infra.durability.durability import Mode
-from infra.redis import keys, scripts
-from infra.store import board_numbers, redis_store
-from infra.store.layout import LAYOUT_SECONDS, Layout, Numbering, initial_layout
+from infra.redis import keys
+from infra.store import redis_store
+from infra.store.layout import Layout, Numbering, initial_layout
 from infra.store.outcomes import tail
-from infra.store.port import NotDurable, Queued, Submission, Write
+from infra.store.port import NotDurable, Submission, Write
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import FLOOR_MS, FLOOR_STEP_MS
-from tests.helpers.lanes import LANE
 
 SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "reply:1")
 
@@ -30,45 +27,9 @@ def make(client: Redis) -> RedisStore:
     return store
 
 
-def test_scripts_a_server_has_forgotten_are_loaded_again(redis_client):
-    store = make(redis_client)
-    store.submit([SUBMISSION])
-    redis_client.script_flush()
-    assert isinstance(store.submit([SUBMISSION])[0], Queued)
-    assert store.inbox_size([7]) == 2
-
-
 def test_the_number_given_to_a_challenge_is_remembered_whatever_the_time(redis_client):
     make(redis_client).allocate(SUBMISSION.id)
     assert redis_client.ttl(keys.allocated(SUBMISSION.id)) == -1
-
-
-def test_the_numbers_of_the_last_challenges_are_remembered(redis_client, monkeypatch):
-    monkeypatch.setattr(board_numbers, "IDS_KEPT", 3)
-    store = make(redis_client)
-    ids = [bytes([number]) * 16 for number in (0, 10, 37, 200, 255)]
-    assert [store.allocate(id_) for id_ in ids] == [1, 2, 3, 4, 5]
-    assert [store.allocate(id_) for id_ in ids[2:]] == [3, 4, 5]
-    assert store.allocate(ids[0]) == 6
-    assert len(list(redis_client.scan_iter(f"{keys.allocated(b'')}*"))) == 3
-
-
-def test_the_servers_clock_stamps_the_received_time(redis_client):
-    store = make(redis_client)
-    seconds, micros = redis_client.time()
-    (answer,) = store.submit([SUBMISSION])
-    assert isinstance(answer, Queued)
-    assert 0 <= answer.received - (seconds * 1000 + micros // 1000) < 60_000
-
-
-def test_the_watermark_goes_by_the_clock_given_from_outside(redis_client):
-    make(redis_client)
-    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234)
-    assert store.watermark().at == 1234
-    make(redis_client).submit([SUBMISSION])
-    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 9_999_999_999_999)
-    (entry,) = store.read_inbox([7], 1)
-    assert store.watermark().at == entry.received
 
 
 def test_data_that_were_made_on_one_server_are_refused_on_a_cluster(cluster_client):
@@ -93,16 +54,6 @@ def test_the_recorded_layout_is_read(redis_client):
     assert RedisStore(redis_client, Mode.FSYNC).layout() == layout
 
 
-def test_a_change_of_the_lanes_is_seen_after_a_while(redis_client, monkeypatch):
-    store, other = make(redis_client), RedisStore(redis_client, Mode.FSYNC)
-    assert store.layout().lanes == 1
-    other.change_lanes(4)
-    assert store.layout().lanes == 1
-    later = time.monotonic() + LAYOUT_SECONDS
-    monkeypatch.setattr(time, "monotonic", lambda: later)
-    assert store.layout().lanes == 4
-
-
 def test_watermarks_of_quiet_logs_write_nothing(redis_client):
     now = 1_795_100_400_000
     make(redis_client)
@@ -118,18 +69,6 @@ def test_watermarks_of_quiet_logs_write_nothing(redis_client):
     assert store.watermark().at == now
 
 
-def test_one_shard_that_stands_still_makes_no_writes_in_the_others(redis_client):
-    now = 1_795_100_400_000
-    make(redis_client)
-    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: now)
-    store.submit([SUBMISSION])
-    assert store.watermark().at == now
-    for _ in range(3):
-        now += FLOOR_MS
-        assert store.watermark().at == 1_795_100_400_000
-    assert {redis_client.get(keys.floor(shard)) for shard in range(8)} == {b"1795100400000"}
-
-
 def test_only_the_newest_dead_letters_are_kept_and_no_attempts_at_them(redis_client, monkeypatch):
     monkeypatch.setattr(redis_store, "DEAD_LETTERS_KEPT", 2)
     store = make(redis_client)
@@ -141,13 +80,6 @@ def test_only_the_newest_dead_letters_are_kept_and_no_attempts_at_them(redis_cli
     kept = redis_client.xrange(keys.dead_letters(7))
     assert [fields[b"c"] for _, fields in kept] == [b"2", b"3"]
     assert not redis_client.exists(keys.attempts(7))
-
-
-def test_a_script_that_fails_raises(redis_client):
-    redis_client.set(keys.lease(LANE), "x")
-    redis_client.lpush("wrong", "x")
-    with pytest.raises(ResponseError, match="WRONGTYPE"):
-        scripts.call(redis_client, scripts.LEASE_ACQUIRE, ["wrong", "h"], ["t", 1000])
 
 
 class Unsynced(Pipeline):
@@ -177,23 +109,12 @@ def test_each_shard_is_in_one_lane(shards, count):
     )
 
 
-def test_a_lane_is_a_range_of_slots():
-    slots = [keys.slot_of(shard) for lane in keys.all_lanes(5) for shard in lane.shards(64)]
-    assert slots == sorted(slots)
-
-
 def test_the_keys_of_a_shard_are_in_its_slot_and_no_two_shards_in_one():
     shards = range(keys.MOST_SHARDS)
     assert [key_slot(keys.log(shard).encode()) for shard in shards] == list(
         map(keys.slot_of, shards)
     )
     assert len(set(map(keys.slot_of, shards))) == keys.MOST_SHARDS
-
-
-@pytest.mark.parametrize("shards", [2, 4, 8, 16, 32, 64])
-def test_shards_are_spread_evenly_over_the_slots(shards):
-    slots = sorted(map(keys.slot_of, range(shards)))
-    assert slots == list(range(0, keys.SLOTS, keys.SLOTS // shards))
 
 
 def test_leaves_are_durable_when_each_node_that_has_shown_some_confirms_a_write(
@@ -234,13 +155,6 @@ def test_data_of_another_program_are_refused(redis_client):
     redis_client.hset(keys.LAYOUT, "tags", "{s00} {s01}")
     with pytest.raises(LookupError, match="other names of its shards"):
         RedisStore(redis_client, Mode.FSYNC).layout()
-
-
-def test_the_clock_given_from_outside_is_the_stores_time(redis_client):
-    make(redis_client)
-    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234)
-    assert isinstance(store.submit([SUBMISSION])[0], Queued)
-    assert [entry.received for entry in store.read_inbox([7], 1)] == [store.now()] == [1234]
 
 
 def test_what_is_not_known_to_be_on_disk_is_no_success(redis_client):

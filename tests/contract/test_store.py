@@ -1,7 +1,5 @@
 """The guarantees of `infra.store.port` by examples, asked of every adapter; `test_store_model.py` compares all else."""
 
-import time
-
 import msgspec
 import pytest
 from redis import Redis
@@ -9,20 +7,17 @@ from redis import Redis
 from domain.errors import Code
 from domain.match.history import PackedSnapshot
 from infra.durability.durability import Mode
-from infra.store.layout import Layout, Numbering
-from infra.store.log_streams import MOST_NEXT, ShardNews
+from infra.store.layout import Layout
+from infra.store.log_streams import ShardNews
 from infra.store.outcomes import parse
 from infra.store.port import (
     MOST_AHEAD_MS,
-    MOST_REFUSALS,
     AlreadyDecided,
     CommitArchived,
     CommitConflict,
     CommitDone,
     NotAccepted,
-    Queued,
     Store,
-    Submission,
     Write,
 )
 from infra.store.redis_store import RedisStore
@@ -37,7 +32,6 @@ from tests.helpers.writes import (
     id_of,
     moved,
     queue,
-    refusals_counted,
     refused,
     submission,
 )
@@ -58,22 +52,6 @@ def test_the_lanes_are_changed_when_that_is_asked_for(store):
         with pytest.raises(ValueError, match="from 1 to 4"):
             store.create(Layout(shards=4, lanes=lanes))
     assert store.layout() == wanted
-
-
-def test_boards_that_shards_number_are_never_0_and_never_used_twice(store):
-    boards = [store.allocate(id_of(number)) for number in range(20)]
-    assert len({*boards}) == 20
-    assert 0 not in boards
-    if store.layout().numbering is Numbering.SHARD:
-        assert [board % 4 for board in boards] == [
-            int.from_bytes(id_of(number)) % 4 for number in range(20)
-        ]
-
-
-def test_waiting_asks_several_shards_for_about_as_many_entries_as_wanted(store):
-    store.submit([submission(n, board=n) for n in range(8)])
-    assert {e.shard for e in store.read_inbox([0, 1, 2, 3], 4)} == {0, 1, 2, 3}
-    assert len(store.read_inbox([0, 1, 2, 3], 4)) == 4
 
 
 def test_a_full_inbox_takes_no_more(store):
@@ -112,34 +90,6 @@ def test_a_command_decided_on_another_head_conflicts_and_stays(store, kind):
     assert [entry.id for entry in store.read_inbox([SHARD], 10)] == [second.id]
 
 
-def test_what_follows_a_conflict_of_its_match_conflicts_too(store):
-    _, second, third = queue(store, 1, 2, 3)
-    results = store.commit([moved(second, 2, before=4), moved(third, 3, before=5)])
-    assert results == [CommitConflict(), CommitConflict()]
-
-
-def test_too_many_refusals_at_a_ply_close_the_door_until_the_match_moves_on(store):
-    for number in range(MOST_REFUSALS):
-        (entry,) = queue(store, number)
-        store.commit([refused(entry, number, before=0)])
-    assert refusals_counted(store, BOARD, ALICE, 0) == MOST_REFUSALS
-    assert store.submit([submission(200)]) == [NotAccepted(Code.TOO_MANY_REFUSALS)]
-    other = Submission(BOARD, id_of(201), b"digest..", b"bob's", b"bob.....", 0, "reply:1")
-    assert isinstance(store.submit([other])[0], Queued)
-    (entry,) = store.read_inbox([SHARD], 10)
-    store.commit([moved(entry, 201, before=0)])
-    assert refusals_counted(store, BOARD, ALICE, 0) == 0
-    assert isinstance(store.submit([submission(200)])[0], Queued)
-
-
-def test_attempts_are_counted_until_the_outcome(store):
-    (entry,) = queue(store, 1)
-    assert [store.count_attempt(SHARD, entry.id) for _ in range(2)] == [1, 2]
-    assert attempts_counted(store, SHARD) == {entry.id: 2}
-    store.commit([moved(entry, 1, before=0)])
-    assert attempts_counted(store, SHARD) == {}
-
-
 def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(store):
     first = queue(store, 1)[0]
     store.submit([submission(2, board=4)])
@@ -147,17 +97,6 @@ def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(sto
     store.commit([moved(first, 1, before=0)])
     (other,) = store.read_inbox([0], 10)
     assert first.received <= store.watermark().at <= other.received
-
-
-def test_the_watermark_is_now_where_nothing_waits(store):
-    before = store.watermark()
-    (entry,) = queue(store, 1)
-    assert entry.received >= before.at
-    assert before.ends == (0, 0, 0, 0)
-    store.commit([moved(entry, 1, before=0, leaves=2)])
-    after = store.watermark()
-    assert after.at >= before.at
-    assert after.ends == (0, 0, 0, 2)
 
 
 def due(write: Write, at: int) -> Write:
@@ -177,13 +116,6 @@ def elsewhere(store: Store, board: int, at: int) -> None:
     fresh = msgspec.structs.replace(moved(entry, number, before=0), board=board)
     (result,) = store.commit([due(fresh, at)])
     assert isinstance(result, CommitDone)
-
-
-def test_the_stores_clock_is_the_one_that_stamps_commands(store):
-    before = store.now()
-    (entry,) = queue(store, 1)
-    assert before <= entry.received <= store.now()
-    assert abs(before - time.time_ns() // 1_000_000) < 60_000
 
 
 def test_the_end_of_a_log_with_many_new_leaves_is_found(store):
@@ -218,38 +150,6 @@ def moving(write: Write, moves: bytes, turns: bytes = b"", *, rewritten: bool = 
     assert write.snapshot is not None
     snapshot = msgspec.structs.replace(write.snapshot, moves=moves, turns=turns)
     return msgspec.structs.replace(write, snapshot=snapshot, rewritten=rewritten)
-
-
-def snapshot_of(store: Store) -> PackedSnapshot | None:
-    (plain,) = store.snapshots([BOARD])
-    ((loaded, _),) = store.snapshots_with_conditional_moves([BOARD])
-    assert plain == loaded
-    return plain
-
-
-def test_moves_taken_back_are_replaced_by_those_that_are_left(store):
-    a, b, c, d = queue(store, 1, 2, 3, 4)
-    store.commit([moving(moved(a, 1, before=0), b"one two", b"12")])
-    store.commit([moving(moved(b, 2, before=1), b"one", b"1", rewritten=True)])
-    assert snapshot_of(store) == PackedSnapshot(HEADS[2] + b"state", b"one", b"1")
-    store.commit([moving(moved(c, 3, before=2), b"", b"", rewritten=True)])
-    assert snapshot_of(store) == PackedSnapshot(HEADS[3] + b"state")
-    store.commit([moving(moved(d, 4, before=3), b"other", b"3")])
-    assert snapshot_of(store) == PackedSnapshot(HEADS[4] + b"state", b"other", b"3")
-
-
-def test_conditional_moves_and_refusals_of_a_match_do_not_hide_each_other(store):
-    a, b, c, d = queue(store, 1, 2, 3, 4)
-    store.commit([moved(a, 1, before=0)])
-    store.commit([refused(b, 2, before=1)])
-    assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"prepared")
-    store.commit([refused(c, 3, before=1)])
-    assert refusals_counted(store, BOARD, ALICE, 0) == 2
-    assert store.commit([moved(d, 4, before=1)]) == [CommitConflict()]
-    aware = msgspec.structs.replace(moved(d, 4, before=1), conditional_before=b"prepared")
-    assert isinstance(store.commit([aware])[0], CommitDone)
-    assert refusals_counted(store, BOARD, ALICE, 0) == 0
-    assert store.snapshots_with_conditional_moves([BOARD])[0][1] == b""
 
 
 def test_a_match_that_goes_on_again_is_not_listed_until_it_ends_again(store):
@@ -313,40 +213,6 @@ def test_a_command_that_waited_when_its_match_was_archived_changes_nothing_and_l
 
 
 SOON, LATER, LAST = 1_700_000_001_000, 1_700_000_002_000, 1_700_000_003_000
-
-
-def test_commands_wait_in_the_order_they_came(store):
-    assert list(store.read_inbox([0, 1], 10)) == []
-    entries = queue(store, 3, 1, 2)
-    assert [entry.payload for entry in entries] == [b"payload 3", b"payload 1", b"payload 2"]
-    assert (entries[0].shard, entries[0].reply_to) == (SHARD, "reply:1")
-    assert entries[0].received > 1_700_000_000_000
-    assert [store.inbox_size(some) for some in ([SHARD], [0, 1, 2], [0, 1, 2, 3])] == [3, 0, 3]
-
-
-def test_a_run_is_committed_in_order_a_refusal_as_a_leaf_alone(store):
-    a, b, c, again = queue(store, 1, 2, 3, 1)
-    run = [moved(a, 1, before=0), refused(b, 2, before=1), moved(c, 3, before=1, leaves=2)]
-    results = store.commit([*run, moved(again, 1, before=3)])
-    assert [parse(r.stored).index for r in results if isinstance(r, CommitDone)] == [0, 1, 2]
-    assert results[3] == AlreadyDecided(results[0].stored)
-    assert parse(results[1].stored).code == "illegal-move"
-    assert store.events(BOARD) == [b"event 1", b"event 2", b"event 3"]
-    assert [leaf for _, leaf in store.leaves(SHARD, 1, 2)] == [b"refusal", b"event 2"]
-    assert store.submit([submission(1)]) == [AlreadyDecided(results[0].stored)]
-    assert store.submit([submission(1, digest=b"another.")]) == [NotAccepted(Code.ID_REUSED)]
-    assert store.inbox_size([SHARD]) == 0
-
-
-def test_of_many_new_leaves_the_first_are_named(store):
-    first, second = queue(store, 1, 2)
-    starts = dict.fromkeys(range(4), 0)
-    assert store.next_leaves(starts) == {}
-    store.commit([moved(first, 1, before=0, leaves=4), moved(second, 2, before=4, leaves=4)])
-    (more,) = queue(store, 3)
-    store.commit([refused(more, 3, before=8)])
-    assert len(store.leaves(SHARD, 0, 100)) == MOST_NEXT + 1
-    assert store.next_leaves(starts) == {SHARD: store.leaves(SHARD, 0, MOST_NEXT)}
 
 
 def test_a_match_is_due_from_the_time_that_its_last_event_said(store):
@@ -422,16 +288,6 @@ def test_no_command_is_received_before_one_that_waits_in_its_inbox(clocked, cloc
     clocked.commit([moved(first, 1, before=0)])
     (second,) = clocked.read_inbox([first.shard], 10)
     assert promised <= second.received == first.received
-
-
-def test_the_watermark_goes_on_when_the_clock_is_there_again(clocked, clock):
-    promised = clocked.watermark().at
-    clock.now -= 90 * SECOND
-    assert clocked.watermark().at == promised
-    clock.now = BEGIN + 60 * SECOND
-    (entry,) = queue(clocked, 1)
-    clocked.commit([moved(entry, 1, before=0)])
-    assert clocked.watermark().at == BEGIN + 60 * SECOND
 
 
 def test_a_clock_that_ran_far_ahead_is_believed_when_it_is_put_right(clocked, clock):

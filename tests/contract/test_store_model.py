@@ -269,9 +269,10 @@ class Twins:
 @pytest.mark.parametrize("seed", range(2))
 def test_an_adapter_does_what_the_store_in_memory_does(store, seed):
     twins = Twins(store, seed)
-    for _ in range(STEPS):
+    for number in range(STEPS):
         twins.step()
-        twins.compare()
+        if number % 4 == 3:
+            twins.compare()
     assert twins.seen["CommitDone"] > 20
 
 

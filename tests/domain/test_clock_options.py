@@ -3,8 +3,11 @@
 The worst-case length of a match, against a plain calendar that plays it.
 """
 
-from datetime import UTC, datetime, timedelta
-from itertools import product
+import re
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise, product
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,32 +16,43 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from domain.clocks.length import longest
-from domain.clocks.match_clock import time_left, time_of_turn, vacation_left
-from domain.clocks.time_control import DAY, ClockOptions, TimeControl, read_time_control
-from domain.errors import Code
+from domain.clocks.match_clock import time_left, vacation_left
+from domain.clocks.time_control import (
+    DAY,
+    ClockOptions,
+    TimeControl,
+    read_time_control,
+    write_time_control,
+    year_of,
+)
+from domain.clocks.vacation import (
+    Vacation,
+    Vacations,
+    days_left,
+    end_vacation,
+    take_vacation,
+)
+from domain.errors import Code, Refusal
 from domain.match.commands import (
-    AnswerOffer,
-    EndVacation,
     FlagPlayer,
     MakeOffer,
     RemindPlayer,
-    ResumeMatch,
     StartVacation,
     command_digest,
     encode_command,
 )
 from domain.match.decision import Rejection
-from domain.match.events import Absent, MatchStarted, Nagged, Paused
+from domain.match.events import Absent, MatchStarted, Nagged
 from domain.match.history import decode_event
 from domain.match.imports import import_command
 from domain.match.state import deadline, next_due, reminder_is_due
 from domain.records import SERVER_ACCOUNT
-from tests.domain.given import BACK, FORTH, OUT, two
-from tests.domain.rulings import ARBITER, back, give, rule
+from infra.languages.wording import wording
+from tests.domain.given import OUT, two
+from tests.domain.rulings import ARBITER, back, rule
 from tests.domain.test_match_laws import ELSEWHERE
 from tests.helpers.given import ALICE, BEGIN, BOB, Match, challenge, sent
 
-HOUR = DAY // 24
 ALL = ("--bank=10+1:20", "--nagtime=14,28", "--silence=40", "--vacation=9", "--pause=off")
 
 
@@ -78,42 +92,6 @@ def test_a_start_with_all_of_them_is_recorded_and_decided_again() -> None:
 # a cap of the bank
 
 
-def test_a_bank_never_grows_above_its_cap_and_a_move_taken_back_gives_back_what_it_cost() -> None:
-    match = two("--bank=10+3:12", "--nagtime=0")
-    match.play(OUT, at=BEGIN + DAY)  # 10 - 1 + 3
-    assert left(match, 0, BEGIN + DAY) == 12 * DAY
-    match.play(FORTH, at=BEGIN + DAY)
-    match.play(BACK, at=BEGIN + 2 * DAY)  # 12 - 1 + 3, of which 2 are lost
-    assert left(match, 0, BEGIN + 2 * DAY) == 12 * DAY
-    match.do(ALICE, MakeOffer(kind="undo"), BEGIN + 2 * DAY)
-    match.do(BOB, AnswerOffer(accept=True), BEGIN + 2 * DAY)
-    assert match.state.ply == 2
-    assert deadline(match.state) == BEGIN + 14 * DAY
-    match.holds()
-
-
-def test_time_that_a_ruling_gives_comes_on_top_of_a_cap() -> None:
-    match = two("--bank=10+1:10", "--nagtime=0")
-    give(match, BEGIN, (0, 5 * DAY))
-    assert left(match, 0, BEGIN) == 15 * DAY
-    match.play(OUT, at=BEGIN + 12 * DAY)  # -2 + 1, and 5 more
-    assert left(match, 0, BEGIN + 12 * DAY) == 4 * DAY
-    match.holds()
-
-
-def test_a_pause_and_a_weekend_stop_a_capped_bank_once() -> None:
-    match = two("--bank=10+1:10", "--nagtime=0", "--weekends=off")
-    friday = DAY + BEGIN  # the first match of the tests begins on Thursday, 1 January 1970
-    match.do(ALICE, MakeOffer(kind="pause"), friday)
-    assert isinstance(match.do(BOB, AnswerOffer(accept=True), friday)[-1], Paused)
-    match.do(BOB, ResumeMatch(), friday + 3 * DAY)
-    clock = match.state.clock
-    assert clock is not None
-    assert time_of_turn(clock, 0, friday + 4 * DAY) == 2 * DAY
-    assert deadline(match.state) == BEGIN + (10 + 3 + 2) * DAY
-    match.holds()
-
-
 # reminders
 
 
@@ -132,45 +110,7 @@ def test_a_player_is_reminded_at_each_of_the_days_and_then_no_more() -> None:
     match.holds()
 
 
-def test_a_reminder_that_is_late_stands_for_those_due_meanwhile() -> None:
-    match = two("--forfeittime=9", "--nagtime=2,4,5")
-    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 4 * DAY + 1)
-    assert next_due(match.state) == BEGIN + 5 * DAY
-    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 5 * DAY)
-    assert next_due(match.state) == BEGIN + 9 * DAY
-    match.holds()
-
-
-def test_no_reminder_comes_when_the_flag_falls_but_time_given_brings_it_back() -> None:
-    match = two("--forfeittime=4", "--nagtime=2,4,5")
-    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 2 * DAY)
-    assert next_due(match.state) == BEGIN + 4 * DAY
-    assert not reminder_is_due(match.state, BEGIN + 4 * DAY)
-    give(match, BEGIN + 3 * DAY, (0, 3 * DAY))
-    assert next_due(match.state) == BEGIN + 4 * DAY
-    assert reminder_is_due(match.state, BEGIN + 4 * DAY)
-    match.holds()
-
-
-def test_a_reminder_is_put_off_by_a_vacation_and_the_one_before_is_not_sent_again() -> None:
-    match = two("--forfeittime=9", "--nagtime=2,4")
-    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 2 * DAY)
-    match.do(ALICE, StartVacation(until=BEGIN + 10 * DAY), BEGIN + 3 * DAY)
-    assert next_due(match.state) == BEGIN + 11 * DAY
-    match.holds()
-
-
 # silence
-
-
-@pytest.mark.parametrize("other", ["--bank=100+1", "--totaltime=200", "--unrated"])
-def test_silence_loses_whatever_the_bank_says(other: str) -> None:
-    match = two("--silence=40", "--nagtime=0", other)
-    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 40 * DAY - 1) == Code.TOO_EARLY
-    match.do(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 40 * DAY)
-    assert match.state.result is not None
-    assert match.state.result.winners == (1,)
-    match.holds()
 
 
 # vacations
@@ -193,28 +133,6 @@ def test_a_vacation_stops_the_clock_for_as_many_days_as_the_match_allows() -> No
     match.holds()
 
 
-def test_days_count_whether_or_not_it_is_the_seats_turn_and_over_all_its_turns() -> None:
-    match = two("--days=5", "--nagtime=0", "--vacation=6")
-    match.do(BOB, StartVacation(until=BEGIN + 2 * DAY), BEGIN)
-    match.play(OUT, at=BEGIN + 3 * DAY)
-    match.do(BOB, StartVacation(until=BEGIN + 30 * DAY), BEGIN + 3 * DAY)
-    assert deadline(match.state) == BEGIN + (3 + 4 + 5) * DAY
-    match.play(FORTH, at=BEGIN + 8 * DAY)
-    assert match.state.clock is not None
-    assert vacation_left(match.state.clock, 1) == 0
-    match.holds()
-
-
-def test_days_given_back_by_an_early_return_can_be_used_later() -> None:
-    match = two("--days=5", "--nagtime=0", "--vacation=4")
-    match.do(ALICE, StartVacation(until=BEGIN + 4 * DAY), BEGIN)
-    match.do(ALICE, EndVacation(until=BEGIN + DAY), BEGIN + HOUR)
-    assert deadline(match.state) == BEGIN + 6 * DAY
-    match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN + 2 * DAY)
-    assert deadline(match.state) == BEGIN + 9 * DAY
-    match.holds()
-
-
 def test_moves_taken_back_and_a_set_back_give_back_no_days() -> None:
     match = two("--days=5", "--nagtime=0", "--vacation=4")
     match.do(ALICE, StartVacation(until=BEGIN + 3 * DAY), BEGIN)
@@ -224,24 +142,6 @@ def test_moves_taken_back_and_a_set_back_give_back_no_days() -> None:
     back(match, 0, BEGIN + 30 * DAY)
     assert deadline(match.state) == BEGIN + (30 + 1 + 5) * DAY
     match.holds()
-
-
-def test_a_match_that_begins_during_a_vacation_knows_of_it_unless_it_allows_none() -> None:
-    for words, until in ((("--vacation=2",), 7), (("--vacation=0",), 5), ((), 14)):
-        match = Match()
-        match.away = {ALICE: BEGIN + 9 * DAY}
-        match.do(*challenge("pow2", "--days=5", "--nagtime=0", *words), BEGIN)
-        assert deadline(match.state) == BEGIN + until * DAY
-        absent = [one for one in match.bodies if isinstance(one, Absent)]
-        assert len(absent) == (words != ("--vacation=0",))
-        match.holds()
-
-
-def test_where_no_vacation_is_allowed_none_is_recorded() -> None:
-    match = two("--days=5", "--vacation=0")
-    command = StartVacation(until=BEGIN + 9 * DAY)
-    assert match.refuses(ALICE, command, BEGIN) == Code.BAD_OPTION
-    assert deadline(match.state) == BEGIN + 5 * DAY
 
 
 def test_a_match_that_goes_on_elsewhere_has_its_options_and_all_its_days() -> None:
@@ -348,3 +248,286 @@ def test_a_match_of_more_seats_than_a_year_has_vacations_for_has_no_longest():
     for seats, off in product(range(2, 9), ("on", "off")):
         terms = read_time_control(["--days=3", f"--weekends={off}"])
         assert (longest(terms, 1000, seats) or 0) > 3000
+
+
+# --- terms of time: words read and written, and each refusal's sentence
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
+BANK = "--bank=A+B, with A from 1 to 3650 and B from 0 to 365"
+DAYS = "--days=N, with N from 1 to 365"
+KNOWN = (
+    "--bank, --days, --forfeittime, --nagtime, --pause, --silence, --totaltime, --unrated, "
+    "--vacation, --weekends"
+)
+
+
+def refused(*flags):
+    with pytest.raises(Refusal) as refusal:
+        read_time_control(flags)
+    return refusal.value.code, refusal.value.sentence
+
+
+def terms():
+    """Any terms that words can express."""
+    banks = st.tuples(st.integers(1, 3650), st.integers(0, 365), st.just(0)) | st.just((0, 0, 0))
+    capped = st.tuples(st.integers(1, 60), st.integers(1, 365), st.integers(60, 3650))
+    days = st.sets(st.integers(1, 365), min_size=1, max_size=5).map(sorted).map(tuple)
+    return st.builds(
+        lambda bank, nags, options, **rest: TimeControl(
+            bank=bank[0],
+            increment=bank[1],
+            nag=nags[0],
+            weekends=replace(options, cap=bank[2], nags=nags[1:]).recorded,
+            **rest,
+        ),
+        bank=banks | capped,
+        nags=days | st.just((0,)),
+        options=st.builds(
+            ClockOptions,
+            weekends=st.booleans(),
+            vacation=st.none() | st.integers(0, 365),
+            pause=st.booleans(),
+        ),
+        forfeit=st.integers(0, 3650),
+        total=st.integers(0, 3650),
+        days=st.integers(0, 365),
+        rated=st.booleans(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("flag", "expected"),
+    [
+        ("--nagtime=0", TimeControl(nag=0)),
+        ("--nagtime=365", TimeControl(nag=365)),
+        ("--forfeittime=0", TimeControl(forfeit=0)),
+        ("--forfeittime=3650", TimeControl(forfeit=3650)),
+        ("--totaltime=1", TimeControl(total=1)),
+        ("--totaltime=3650", TimeControl(total=3650)),
+        ("--days=1", TimeControl(forfeit=0, days=1)),
+        ("--days=365", TimeControl(forfeit=0, days=365)),
+        ("--bank=1", TimeControl(forfeit=0, bank=1)),
+        ("--bank=1+0", TimeControl(forfeit=0, bank=1)),
+        ("--bank=3650+365", TimeControl(forfeit=0, bank=3650, increment=365)),
+        ("--weekends=on", TimeControl()),
+        ("--WeekEnds=off", TimeControl(weekends=False)),
+        ("--DAYS=2", TimeControl(forfeit=0, days=2)),
+    ],
+)
+def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expected):
+    assert read_time_control([flag]) == expected
+
+
+@pytest.mark.parametrize(
+    ("flag", "sentence"),
+    [
+        ("--days=0", f"'--days=0' is out of range; write {DAYS}"),
+        ("--days=366", f"'--days=366' is out of range; write {DAYS}"),
+        ("--days", f"'--days' isn't understood; write {DAYS}"),
+        ("--days=", f"'--days=' isn't understood; write {DAYS}"),
+        ("--days=x", f"'--days=x' isn't understood; write {DAYS}"),
+        ("--days=+3", f"'--days=+3' isn't understood; write {DAYS}"),
+        ("--days=03", f"'--days=03' isn't understood; write {DAYS}"),
+        ("--days=3.0", f"'--days=3.0' isn't understood; write {DAYS}"),
+        ("--days=3\n", f"'--days=3\\n' isn't understood; write {DAYS}"),
+        ("--days=٣", f"'--days=٣' isn't understood; write {DAYS}"),
+        ("--days=" + "9" * 5000, f"'--days={'9' * 24}' isn't understood; write {DAYS}"),
+        ("--nagtime=366", "'--nagtime=366' is out of range; write --nagtime=N, with N from 0 to 365"),
+        ("--forfeittime=3651", "'--forfeittime=3651' is out of range; write --forfeittime=N, with N from 0 to 3650"),
+        ("--totaltime=0", "'--totaltime=0' is out of range; write --totaltime=N, with N from 1 to 3650"),
+        ("--bank=0", f"'--bank=0' is out of range; write {BANK}"),
+        ("--bank=3651+1", f"'--bank=3651+1' is out of range; write {BANK}"),
+        ("--bank=1+366", f"'--bank=1+366' is out of range; write {BANK}"),
+        ("--bank", f"'--bank' isn't understood; write {BANK}"),
+        ("--bank=1+", f"'--bank=1+' isn't understood; write {BANK}"),
+        ("--bank=1+2+3", f"'--bank=1+2+3' isn't understood; write {BANK}"),
+        ("--weekends", "'--weekends' isn't understood; write --weekends=off or --weekends=on"),
+        ("--weekends=OFF", "'--weekends=OFF' isn't understood; write --weekends=off or --weekends=on"),
+        ("--unrated=1", "--unrated takes no value; write it alone"),
+        ("--unrated=", "--unrated takes no value; write it alone"),
+    ],
+)  # fmt: skip
+def test_a_value_that_is_unreadable_or_out_of_range_is_refused_with_the_range(flag, sentence):
+    assert refused(flag) == (Code.BAD_OPTION, sentence)
+
+
+@pytest.mark.parametrize(
+    ("flags", "name"),
+    [
+        (["--days=3", "--days=3"], "days"),
+        (["--Days=3", "--dAYS=4"], "days"),
+        (["--unrated", "--nagtime=1", "--unrated"], "unrated"),
+        (["--weekends=on", "--weekends=off"], "weekends"),
+        (["--bank=1", "--bank=1+1"], "bank"),
+    ],
+)
+def test_an_option_is_given_once(flags, name):
+    assert refused(*flags) == (Code.BAD_OPTION, f"--{name} is given twice; give it once")
+
+
+@pytest.mark.parametrize(
+    ("flag", "sentence"),
+    [
+        ("--nagtme=3", "there is no option '--nagtme'; did you mean --nagtime?"),
+        ("--FORFEIT=3", "there is no option '--FORFEIT'; did you mean --forfeittime?"),
+        ("-days=3", "there is no option '-days'; did you mean --days?"),
+        ("days=3", "there is no option 'days'; did you mean --days?"),
+        ("--wee\u212aends=off", "there is no option '--wee\u212aends'; did you mean --weekends?"),
+        ("--zzz", f"there is no option '--zzz'; the options are {KNOWN}"),
+        ("--", f"there is no option '--'; the options are {KNOWN}"),
+        ("", f"there is no option ''; the options are {KNOWN}"),
+        ("--" + "q" * 5000, f"there is no option '--{'q' * 22}'; the options are {KNOWN}"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_the_nearest_known_one(flag, sentence):
+    assert refused(flag) == (Code.UNKNOWN_OPTION, sentence)
+
+
+def test_the_recorded_words_are_sorted_and_leave_defaults_out():
+    words = ["--unrated", "--nagtime=7", "--weekends=off", "--bank=10+0", "--DAYS=3"]
+    assert write_time_control(read_time_control(words)) == (
+        "--bank=10",
+        "--days=3",
+        "--unrated",
+        "--weekends=off",
+    )
+    words = ["--totaltime=90", "--forfeittime=0", "--nagtime=0"]
+    assert write_time_control(read_time_control(words)) == (
+        "--forfeittime=0",
+        "--nagtime=0",
+        "--totaltime=90",
+    )
+
+
+@given(terms())
+def test_reading_gives_back_what_was_written(agreed):
+    assert read_time_control(write_time_control(agreed)) == agreed
+
+
+@given(st.lists(st.text("-=+:,daysbnkwefortu0123456789", max_size=14), max_size=3))
+def test_whatever_is_given_is_read_or_refused(flags):
+    try:
+        agreed = read_time_control(flags)
+    except Refusal:
+        assert refused(*flags)[0] in (Code.UNKNOWN_OPTION, Code.BAD_OPTION)
+    else:
+        assert read_time_control(write_time_control(agreed)) == agreed
+
+
+def test_the_page_for_players_names_every_option_with_its_range():
+    table = PAGE.read_text().partition("| option |")[2].partition("\n\n")[0]
+    named = set(re.findall(r"^\| `(--[a-z]+)", table, re.MULTILINE))
+    assert named == set(KNOWN.split(", "))
+    ranges = re.findall(r"`(--[a-z]+)=N` .* (\d+) to (\d+) \|", table)
+    assert len(ranges) == 6
+    for option, low, high in ranges:
+        edges = int(low) - 1, int(low), int(high), int(high) + 1
+        fits = [_is_read(f"{option}={edge}") for edge in edges]
+        assert fits == [False, True, True, False]
+
+
+def _is_read(flag):
+    try:
+        read_time_control([flag])
+    except Refusal:
+        return False
+    return True
+
+
+def test_the_recorded_form_of_terms_is_final():
+    encoded = msgspec.msgpack.encode(TimeControl(3, 30, 90, 5, 10, 1, False, False))
+    assert encoded == bytes.fromhex("98 03 1e 5a 05 0a 01 c2 c2")
+    assert msgspec.msgpack.decode(b"\x90", type=TimeControl) == TimeControl()
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--dys=3"], "es gibt keine Option '--dys'; ist --days gemeint?"),
+        (["--days=0"], "'--days=0' ist zu klein oder zu groß; richtig ist --days=N, mit N von 1 bis 365"),
+        (["--bank=x"], "'--bank=x' ist unklar; richtig ist --bank=A+B, mit A von 1 bis 3650 und B von 0 bis 365"),
+        (["--bank=10+1:9"], "'--bank=10+1:9' ist unklar; richtig ist --bank=A+B:C, mit C von A bis 3650"),
+        (
+            ["--nagtime=9,5"],
+            (
+                "'--nagtime=9,5' ist unklar; richtig ist --nagtime=N,N,..., mit höchstens 5 Tagen von 1 bis "
+                "365, jeder größer als der davor"
+            ),
+        ),
+        (["--pause=never"], "'--pause=never' ist unklar; richtig ist --pause=off oder --pause=on"),
+        (["--silence=9", "--forfeittime=9"], "--silence und --forfeittime bedeuten dasselbe; eines davon genügt"),
+        (["--weekends=x"], "'--weekends=x' ist unklar; richtig ist --weekends=off oder --weekends=on"),
+    ],
+)  # fmt: skip
+def test_a_refused_flag_is_explained_in_german(flags, said):
+    with pytest.raises(Refusal) as found:
+        read_time_control(flags)
+    assert found.value.in_language(wording("de")) == said
+
+
+EPOCH = date(1970, 1, 1)
+HOUR = DAY // 24
+
+
+def at(text):
+    """The instant of an ISO date and time, UTC."""
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
+
+
+def refused_days(act):
+    with pytest.raises(Refusal) as refusal:
+        act()
+    return refusal.value.code, refusal.value.sentence
+
+
+MAY = at("2026-05-04T12:00")
+
+
+def test_the_year_of_every_day_is_as_in_the_calendar():
+    first = date(1599, 12, 25)
+    for day in range(365 * 810):
+        assert year_of((first - EPOCH).days + day) == (first + timedelta(days=day)).year
+
+
+@pytest.mark.parametrize("days", [0, -1, 61, 10**12])
+def test_a_vacation_of_no_days_or_too_many_is_refused(days):
+    assert refused_days(lambda: take_vacation((), MAY, days)) == (
+        Code.BAD_OPTION,
+        f"a vacation lasts whole days, at least 1 and at most 30 a year, not {days}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "days"), [(0, 1), (DAY - 1, 1), (DAY, 2), (2 * DAY + HOUR, 3), (10 * DAY - 1, 10)]
+)
+def test_who_is_back_early_can_take_the_days_that_have_not_begun_again(after, days):
+    taken = end_vacation(take_vacation(take_vacation((), MAY - 99 * DAY, 2), MAY, 10), MAY + after)
+    assert taken == (Vacation(MAY - 99 * DAY, 2), Vacation(MAY, days))
+    assert days_left(taken, 2026) == 28 - days
+
+
+@given(st.lists(st.tuples(st.integers(0, 40 * 24), st.integers(1, 40), st.booleans()), max_size=40))
+def test_however_vacations_are_taken_no_year_has_more_than_thirty_days_and_none_overlap(steps):
+    now, taken, every = MAY, (), {}
+    for hours, days, ends in steps:
+        now += hours * HOUR
+        with suppress(Refusal):  # what is refused changes nothing
+            taken = end_vacation(taken, now) if ends else take_vacation(taken, now, days)
+        every |= {one.since: one.days for one in taken}
+    days = sorted(since + day * DAY for since, count in every.items() for day in range(count))
+    years = [datetime.fromtimestamp(day / 1000, UTC).year for day in days]
+    assert all(years.count(year) <= 30 for year in years)
+    assert all(later - day >= DAY for day, later in pairwise(days))
+
+
+def test_the_stored_form_of_vacations_is_final():
+    taken = (Vacation(MAY, 3),)
+    encoded = msgspec.msgpack.encode(taken)
+    assert encoded == bytes.fromhex("91 92 cf") + MAY.to_bytes(8, "big") + b"\x03"
+    assert msgspec.msgpack.decode(encoded, type=Vacations) == taken
+
+
+def test_a_vacation_that_ends_with_its_year_is_forgotten_in_the_next():
+    taken = take_vacation((), at("2026-12-22T00:00"), 10)
+    assert take_vacation(taken, at("2027-01-01T00:00"), 1) == (Vacation(at("2027-01-01T00:00"), 1),)

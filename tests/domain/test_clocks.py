@@ -9,13 +9,11 @@ The clock of a match, told as stories; `test_clocks_reference` has the laws.
 The turns of a match, computed from its events, agree with the clock that the events lead to.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -24,11 +22,9 @@ from hypothesis import strategies as st
 
 from domain.clocks import match_clock
 from domain.clocks.match_clock import (
-    ClockStop,
     MatchClock,
     after_ply,
     flag_time,
-    next_due,
     reminder_time,
     start_clock,
     time_left,
@@ -38,11 +34,10 @@ from domain.clocks.match_clock import (
 )
 from domain.clocks.time_control import DAY, ClockOptions, TimeControl, read_time_control
 from domain.match.clocks import ClockTurn, clock_turns
-from domain.match.commands import AnswerOffer, FlagPlayer, MakeOffer, PlayMove, ResignMatch
+from domain.match.commands import MakeOffer, PlayMove, ResignMatch
 from domain.match.history import decode_event
-from domain.records import SERVER_ACCOUNT
 from tests.golden.make_events import BEGIN, MATCHES
-from tests.helpers.given import ALICE, BOB, Match, challenge
+from tests.helpers.given import ALICE, Match, challenge
 
 HOUR = DAY // 24
 FIRST_TURN = int(datetime(2026, 11, 19, 15, 30, tzinfo=UTC).timestamp()) * 1000  # a Thursday
@@ -273,29 +268,6 @@ def test_a_deadline_is_the_first_instant_at_which_nothing_is_left(life, seat):
     assert time_left(clock, seat, seat, flag) == 0
 
 
-@given(lives(), st.sampled_from(SEATS))
-def test_what_is_due_is_the_earlier_of_reminder_and_flag(life, seat):
-    clock, _, _ = life
-    instants = (reminder_time(clock, seat), flag_time(clock, seat))
-    assert match_clock.next_due(clock, seat) == min(
-        (i for i in instants if i is not None), default=None
-    )
-
-
-@given(lives(), st.sampled_from(SEATS), spans, spans)
-def test_time_never_runs_backwards_and_never_faster_than_it_does(life, seat, sooner, later):
-    clock, _, now = life
-    ran = time_of_turn(clock, seat, now + sooner + later) - time_of_turn(clock, seat, now + sooner)
-    assert 0 <= ran <= later
-
-
-@given(lives(), st.integers(-1, 1), spans, spans)
-def test_what_was_over_before_the_turn_began_changes_nothing(life, seat, before, lasts):
-    clock, _, _ = life
-    until = clock.since - before
-    assert match_clock.after_vacation_start(clock, seat, until - lasts, until) == clock
-
-
 @given(plays(), st.lists(st.tuples(spans, st.sampled_from(SEATS)), max_size=6), spans)
 def test_taking_back_any_plies_restores_what_was_used(clock, plies, pause):
     after, now = clock, clock.since
@@ -306,17 +278,6 @@ def test_taking_back_any_plies_restores_what_was_used(clock, plies, pause):
     assert again.turns == clock.turns
     assert [time_used(again, seat) for seat in SEATS] == [time_used(clock, seat) for seat in SEATS]
     assert time_of_turn(again, 0, now + pause) == 0
-
-
-@given(st.data(), spans, spans)
-def test_a_pause_puts_a_deadline_off_by_exactly_its_length(data, wait, lasts):
-    clock = start_clock(data.draw(agreed), FIRST_TURN)
-    flag = flag_time(clock, 0)
-    assume(clock.terms.options.weekends and flag is not None and FIRST_TURN + wait < flag)
-    held = match_clock.after_pause(clock, FIRST_TURN + wait)
-    assert flag_time(held, 0) is None
-    again = match_clock.after_resume(held, FIRST_TURN + wait + lasts)
-    assert flag_time(again, 0) == flag + lasts
 
 
 @given(
@@ -339,45 +300,12 @@ def test_times_off_may_be_told_in_any_order_and_overlap(clock, offs, random):
     assert one == another
 
 
-@given(spans, spans, spans)
-def test_a_vacation_within_a_pause_or_around_it_is_left_out_once(wait, lasts, around):
-    clock = start_clock(TimeControl(), FIRST_TURN)
-    begin, end = FIRST_TURN + wait, FIRST_TURN + wait + lasts
-    both = match_clock.after_vacation_start(clock, 0, begin - min(wait, around), end + around)
-    both = match_clock.after_resume(match_clock.after_pause(both, begin), end)
-    assert time_of_turn(both, 0, end + 2 * around) == wait - min(wait, around) + around
-
-
-@given(plays(agreed.map(lambda terms: msgspec.structs.replace(terms, weekends=False))), spans)
-def test_with_weekends_off_nothing_counts_on_saturday_and_sunday(clock, wait):
-    now = clock.since + wait
-    weekday = datetime.fromtimestamp(now // 1000, UTC).isoweekday()
-    saturday = now - now % DAY + (6 - weekday) * DAY
-    until = saturday + 2 * DAY
-    assert time_of_turn(clock, 0, until) == time_of_turn(clock, 0, saturday)
-    flag = flag_time(clock, 0)
-    if flag is not None and flag > clock.since:
-        assert not saturday < flag <= until
-
-
-@given(plays(st.builds(TimeControl, bank=st.integers(1, 40), increment=st.integers(0, 3))), spans)
-def test_a_bank_is_never_overdrawn_before_the_deadline(clock, wait):
-    flag = flag_time(clock, 0)
-    now = clock.since + wait
-    assume(now <= flag)
-    moves = clock.turns[::6].count(0)
-    bank = (clock.terms.bank + clock.terms.increment * moves) * DAY
-    assume(time_used(clock, 0) <= bank)  # a player may have been let move after the flag fell
-    assert bank - time_used(clock, 0) - time_of_turn(clock, 0, now) >= 0
-
-
 @given(lives())
 def test_a_clock_is_stored_and_read_back(life):
     clock, _, _ = life
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(clock), type=MatchClock) == clock
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
 LIGHT, DARK = 0, 1
 
 
@@ -393,57 +321,6 @@ def begun(words="", when=MONDAY):
     return start_clock(read_time_control(words.split()), when)
 
 
-def played(clock, *hours):
-    """The clock after plies of Light and Dark in turn, each after so many hours."""
-    for ply, took in enumerate(hours):
-        clock = after_ply(clock, ply % 2, clock.since + took * HOUR)
-    return clock
-
-
-def test_a_move_has_three_weeks_and_its_player_is_reminded_after_one():
-    clock = begun()
-    assert reminder_time(clock, LIGHT) == next_due(clock, LIGHT) == MONDAY + 7 * DAY
-    assert match_clock.flag_time(clock, LIGHT) == MONDAY + 21 * DAY
-
-
-@pytest.mark.parametrize(
-    ("words", "days"),
-    [
-        ("--days=3", 3),
-        ("--days=30", 30),
-        ("--days=30 --forfeittime=21", 21),
-        ("--forfeittime=5", 5),
-        ("--days=300", 300),
-        ("--bank=10", 10),
-        ("--bank=30+1 --forfeittime=21", 21),
-        ("--bank=10+1 --totaltime=8", 8),
-        ("--bank=10 --totaltime=11 --days=9", 9),
-    ],
-)
-def test_of_all_limits_the_first_one_reached_holds(words, days):
-    clock = begun(words)
-    assert match_clock.flag_time(clock, LIGHT) == MONDAY + days * DAY
-    assert time_left(clock, LIGHT, LIGHT, MONDAY + DAY) == (days - 1) * DAY
-
-
-@pytest.mark.parametrize("words", ["--days=7", "--days=6", "--nagtime=0", "--nagtime=21"])
-def test_there_is_no_reminder_at_the_deadline_or_after_it_or_where_none_is_wanted(words):
-    clock = begun(words)
-    assert reminder_time(clock, LIGHT) is None
-    assert next_due(clock, LIGHT) == match_clock.flag_time(clock, LIGHT)
-
-
-def test_the_deadlines_on_the_page_for_players_are_as_it_says():
-    table = PAGE.read_text().partition("your flag falls |")[2].partition("\n\n")[0]
-    row = re.compile(r"^\| (?:`(.*)` )?\| (\w+) (\S+ \S+) \| (\w+) (\S+ \S+) \|", re.MULTILINE)
-    rows = row.findall(table)
-    assert len(rows) == 6
-    for words, begins, begin, falls, fall in rows:
-        assert match_clock.flag_time(begun(words, at(begin)), LIGHT) == at(fall)
-        assert datetime.fromisoformat(begin).strftime("%a") == begins
-        assert datetime.fromisoformat(fall).strftime("%a") == falls
-
-
 def test_a_flag_falls_before_a_vacation_that_begins_at_that_instant():
     clock = match_clock.after_vacation_start(
         begun("--days=3"), LIGHT, MONDAY + 3 * DAY, MONDAY + 9 * DAY
@@ -453,15 +330,6 @@ def test_a_flag_falls_before_a_vacation_that_begins_at_that_instant():
         begun("--days=3"), LIGHT, MONDAY + 3 * DAY - 1, MONDAY + 9 * DAY
     )
     assert match_clock.flag_time(clock, LIGHT) == MONDAY + 9 * DAY + 1
-
-
-def test_a_turn_of_half_a_century_is_recorded_as_the_longest_there_is():
-    clock = after_ply(begun("--forfeittime=0"), LIGHT, MONDAY + 18_250 * DAY)
-    assert time_used(clock, LIGHT) == 2**40 - 1
-
-
-def test_a_clock_asked_about_the_time_before_its_turn_says_nothing_has_run():
-    assert time_of_turn(begun(), LIGHT, MONDAY - DAY) == 0
 
 
 def test_the_stored_form_is_final_and_small():
@@ -477,21 +345,12 @@ def test_the_stored_form_is_final_and_small():
     assert len(msgspec.msgpack.encode(begun())) == 25
 
 
-def test_a_pause_that_is_over_is_stored_with_no_seat():
-    clock = match_clock.after_resume(match_clock.after_pause(begun(), MONDAY + 1), MONDAY + 2)
-    assert clock.stops == (ClockStop(MONDAY + 1, MONDAY + 2, -1),)
-
-
 def test_a_clock_stored_with_fewer_fields_is_read():
     assert msgspec.msgpack.decode(b"\x92\x90\x05", type=MatchClock) == start_clock(TimeControl(), 5)
 
 
 def turns_of(match: Match) -> list[ClockTurn]:
     return list(clock_turns(map(decode_event, match.events)))
-
-
-def test_a_match_without_clocks_has_none():
-    assert turns_of(MATCHES["plain"]()) == []
 
 
 def test_a_turn_is_over_with_a_move_and_with_the_end():
@@ -502,31 +361,6 @@ def test_a_turn_is_over_with_a_move_and_with_the_end():
     assert turns_of(match) == [ClockTurn(0, BEGIN, BEGIN + DAY, DAY, 2 * DAY)]
     match.do(ALICE, ResignMatch(), BEGIN + 2 * DAY)
     assert turns_of(match)[1:] == [ClockTurn(1, BEGIN + DAY, BEGIN + 2 * DAY, DAY, 2 * DAY)]
-
-
-def test_moves_of_one_ms_are_turns_of_their_own():
-    match = Match()
-    match.do(*challenge("pow2", "--days=3"), BEGIN)
-    match.do(ALICE, PlayMove(text="m13-m9"), BEGIN)
-    match.do(BOB, PlayMove(text="a13-c11"), BEGIN)
-    assert [(one.seat, one.began, one.ended) for one in turns_of(match)] == [
-        (0, BEGIN, BEGIN),
-        (1, BEGIN, BEGIN),
-    ]
-
-
-def test_a_turn_that_was_taken_back_stays_and_a_flag_leaves_nothing():
-    match = Match()
-    match.do(*challenge("pow2", "--bank=10"), BEGIN)
-    match.do(ALICE, PlayMove(text="m13-m9"), BEGIN + DAY)
-    match.do(ALICE, MakeOffer(kind="undo"), BEGIN + 2 * DAY)
-    match.do(BOB, AnswerOffer(accept=True), BEGIN + 3 * DAY)
-    match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + 30 * DAY)
-    assert turns_of(match) == [
-        ClockTurn(0, BEGIN, BEGIN + DAY, DAY, 9 * DAY),
-        ClockTurn(1, BEGIN + DAY, BEGIN + 3 * DAY, 2 * DAY, 8 * DAY),
-        ClockTurn(0, BEGIN + 3 * DAY, BEGIN + 30 * DAY, 27 * DAY, 0),
-    ]
 
 
 @pytest.mark.parametrize("kind", sorted(MATCHES))

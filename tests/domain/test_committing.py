@@ -12,37 +12,29 @@ from domain.match.audit import verify
 from domain.match.commands import (
     AnswerOffer,
     Command,
-    DeclineMatch,
-    EndVacation,
     FlagPlayer,
     MakeOffer,
     PlayMove,
     RemindPlayer,
     ResignMatch,
     RevealText,
-    StartMatch,
-    StartVacation,
 )
 from domain.match.events import (
-    Absent,
     Called,
     Committed,
-    Declined,
     Ended,
     MatchStarted,
     Revealed,
     Sealed,
     Withheld,
 )
-from domain.match.history import BrokenHistory, decode_event
+from domain.match.history import BrokenHistory
 from domain.match.state import deadline, next_due, reminder_is_due
 from domain.records import SERVER_ACCOUNT
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
 
 TEXTS = {ALICE: b"alice's text", BOB: b"bob's text", CAROL: b"carol's text"}
 NOBODY = Commitment()
-KEPT = b"what the server keeps, 32 bytes."
-WORD = sha256(b"luck").digest()
 
 
 def to(account: bytes) -> Commitment:
@@ -93,67 +85,6 @@ def test_no_text_is_known_before_all_have_committed_and_the_seed_is_fixed() -> N
     match.holds()
 
 
-def test_three_commit_in_any_order_and_reveal_in_any_order() -> None:
-    start = StartMatch(
-        rules="halves/1",
-        options=(),
-        seats=(ALICE, BOB, CAROL),
-        gather=True,
-        commitments=(NOBODY, NOBODY, to(CAROL)),
-    )
-    match = Match((CAROL, start))
-    assert match.state.waits == (0, 1)
-    match.do(BOB, accepts(BOB))
-    (_, seal) = match.do(ALICE, accepts(ALICE))
-    assert isinstance(seal, Sealed)
-    for account in (CAROL, ALICE):
-        match.do(account, RevealText(text=TEXTS[account]))
-    assert match.state.waits == (1,)
-    assert isinstance(match.do(BOB, RevealText(text=TEXTS[BOB]))[-1], MatchStarted)
-    match.holds()
-
-
-def test_what_the_server_keeps_is_revealed_with_the_seal_by_the_server() -> None:
-    alice, start = challenge("powerdrain", "--days=3")
-    match = Match()
-    match.kept = {1: KEPT}
-    match.do(alice, replace(start, gather=True, commitments=(to(ALICE), NOBODY)))
-    assert kinds(match) == [Called]
-    match.do(
-        BOB, AnswerOffer(accept=True, commitment=Commitment(sha256(KEPT + WORD).digest(), WORD))
-    )
-    assert kinds(match) == [Called, Committed, Sealed, Revealed]
-    assert match.bodies[2] == Sealed(chain=1, k=1, waits=(0,))
-    assert match.bodies[3] == Revealed(seat=1, text=KEPT + WORD)
-    assert decode_event(match.events[3]).actor == SERVER_ACCOUNT
-    match.do(ALICE, RevealText(text=TEXTS[ALICE]))
-    assert match.state.started
-    assert not match.state.awaits_entropy
-    match.holds()
-
-
-def test_where_the_server_keeps_all_texts_the_match_starts_with_the_last_accept() -> None:
-    kept = Commitment(sha256(KEPT).digest())
-    match = call(kept, NOBODY)
-    match.kept = {0: KEPT, 1: KEPT}
-    events = match.do(BOB, AnswerOffer(accept=True, commitment=kept))
-    assert [type(event) for event in events] == [
-        Committed,
-        Sealed,
-        Revealed,
-        Revealed,
-        MatchStarted,
-    ]
-    match.holds()
-
-
-def test_the_server_can_reveal_no_other_text_than_was_committed_to() -> None:
-    match = call(to(ALICE), NOBODY)
-    match.kept = {0: KEPT, 1: KEPT}
-    match.do(BOB, accepts(BOB))
-    assert match.state.waits == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("actor", "command", "code"),
     [
@@ -195,12 +126,6 @@ def test_what_is_refused_while_players_reveal(actor: bytes, command: Command, co
     assert match.refuses(actor, command, BEGIN + DAY + 1) == code
 
 
-def test_a_text_of_too_many_bytes_is_not_revealed() -> None:
-    long = bytes(65)
-    match = call(Commitment(sha256(long).digest()), to(BOB))
-    assert match.refuses(ALICE, RevealText(text=long)) == Code.WRONG_TEXT
-
-
 @pytest.mark.parametrize(
     "commitments",
     [(NOBODY,), (NOBODY, NOBODY, NOBODY), (Commitment(b"short"), NOBODY)],
@@ -218,21 +143,6 @@ def test_commitments_that_do_not_fit_the_match_are_refused(
     assert match.refuses(alice, with_text) == Code.BAD_OPTION
 
 
-@pytest.mark.parametrize("no", [DeclineMatch(), AnswerOffer(accept=False)])
-def test_who_declines_before_the_seal_has_withheld_nothing(no: Command) -> None:
-    match = call(to(ALICE), NOBODY)
-    assert match.do(BOB, no) == (Declined(seat=1), Ended(winners=(), reason="declined"))
-    match.holds()
-
-
-@pytest.mark.parametrize("no", [DeclineMatch(), AnswerOffer(accept=False)])
-def test_who_declines_after_the_seal_has_withheld_the_text(no: Command) -> None:
-    match = sealed()
-    match.do(BOB, RevealText(text=TEXTS[BOB]))
-    assert match.do(ALICE, no) == (Withheld(seat=0), Ended(winners=(), reason="declined"))
-    match.holds()
-
-
 def test_who_does_not_reveal_in_the_time_to_move_has_withheld_the_text() -> None:
     match = sealed()
     match.do(BOB, RevealText(text=TEXTS[BOB]), BEGIN + 2 * DAY)
@@ -246,48 +156,6 @@ def test_who_does_not_reveal_in_the_time_to_move_has_withheld_the_text() -> None
         Ended(winners=(), reason="declined"),
     )
     assert next_due(match.state) == 0
-    match.holds()
-
-
-def test_who_does_not_commit_in_the_time_to_move_has_declined() -> None:
-    match = call(to(ALICE), NOBODY)
-    end = BEGIN + 3 * DAY
-    assert next_due(match.state) == end
-    assert match.refuses(BOB, accepts(BOB), end) == Code.TIME_OVER
-    events = match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), end)
-    assert events == (Declined(seat=1), Ended(winners=(), reason="declined"))
-    match.holds()
-
-
-def test_a_vacation_stops_the_time_to_reveal_of_its_player_alone() -> None:
-    match = sealed()
-    match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN + DAY)
-    match.do(BOB, RevealText(text=TEXTS[BOB]), BEGIN + DAY)
-    assert next_due(match.state) == BEGIN + 12 * DAY
-    match.do(ALICE, EndVacation(until=BEGIN + 2 * DAY), BEGIN + 2 * DAY)
-    assert next_due(match.state) == BEGIN + 5 * DAY
-    match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN + 2 * DAY)
-    # the match starts while she is away, by her own browser or by anybody who has her text
-    match.do(ALICE, RevealText(text=TEXTS[ALICE]), BEGIN + 3 * DAY)
-    assert match.state.next == 0
-    assert deadline(match.state) == BEGIN + 12 * DAY
-    match.holds()
-
-
-def test_vacations_are_known_to_a_match_with_its_first_event_and_with_its_start() -> None:
-    alice, start = challenge("powerdrain", "--days=3")
-    match = Match()
-    match.away = {ALICE: BEGIN + 9 * DAY, CAROL: BEGIN + 9 * DAY}
-    events = match.do(alice, replace(start, gather=True, commitments=(to(ALICE), NOBODY)), BEGIN)
-    assert events[1:] == (Absent(seat=0, until=BEGIN + 9 * DAY),)
-    match.away = {ALICE: BEGIN + 9 * DAY, BOB: BEGIN + 5 * DAY}
-    match.do(BOB, accepts(BOB), BEGIN + 1)
-    match.do(BOB, RevealText(text=TEXTS[BOB]), BEGIN + 2)
-    events = match.do(ALICE, RevealText(text=TEXTS[ALICE]), BEGIN + 3)
-    # what the match knew already is not repeated
-    assert events[2:] == (Absent(seat=1, until=BEGIN + 5 * DAY),)
-    assert decode_event(match.events[-1]).actor == BOB
-    assert deadline(match.state) == BEGIN + 12 * DAY
     match.holds()
 
 

@@ -4,14 +4,13 @@ The decider and time that does not count: moves taken back, pauses, vacations.
 """
 
 import pytest
+from msgspec.structs import replace
 
-from domain.clocks.time_control import DAY
-from domain.errors import Code
+from domain.clocks.time_control import DAY, TimeControl, read_time_control
+from domain.errors import Code, Refusal
 from domain.match.commands import (
     AnswerOffer,
     Command,
-    DeclineMatch,
-    EndVacation,
     FlagPlayer,
     MakeOffer,
     PlayMove,
@@ -19,36 +18,33 @@ from domain.match.commands import (
     ResignMatch,
     ResumeMatch,
     StartMatch,
-    StartVacation,
 )
 from domain.match.decide import decide
-from domain.match.decision import Rejection
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import (
-    Declined,
     Ended,
+    Flagged,
     MatchStarted,
     Moved,
     OfferAnswered,
     OfferMade,
     Paused,
-    Resigned,
     Resumed,
-    Returned,
-    Undone,
 )
+from domain.match.evolve import evolve
 from domain.match.sentences import SAY
-from domain.match.state import deadline, initial, next_due, position_at, position_of, positions
+from domain.match.state import deadline, initial, next_due, position_of, positions
 from domain.records import SERVER_ACCOUNT
-from domain.rules import latest_rules
-from tests.domain.given import FLAG, NAG, paused_match, three, two
+from domain.rules import rules_by_id, unpack_position
+from tests.domain.given import FLAG, NAG, TERMS, two
 from tests.helpers.given import (
     ALICE,
     BEGIN,
-    BOARD,
     BOB,
     CAROL,
+    Match,
     alternating,
-    history,
+    challenge,
     pow2,
     sent,
     when,
@@ -63,19 +59,6 @@ def code(result: object) -> str:
     return result.code
 
 
-def test_a_challenge_starts_the_match_with_the_options_as_recorded() -> None:
-    command = StartMatch(rules="pow2/1", options=("noborder", "-exact"), seats=(ALICE, BOB))
-    assert when([], ALICE, command) == (
-        MatchStarted(
-            rules="pow2/1",
-            options=("-exact", "-noborder"),
-            seats=(ALICE, BOB),
-            setup=None,
-            next=0,
-        ),
-    )
-
-
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
@@ -87,23 +70,6 @@ def test_a_challenge_starts_the_match_with_the_options_as_recorded() -> None:
 )
 def test_a_challenge_that_makes_no_sense_is_refused(command: StartMatch, expected: Code) -> None:
     assert code(when([], ALICE, command)) == expected
-
-
-def test_a_match_starts_once() -> None:
-    assert code(when(STARTED, *pow2())) == Code.ALREADY_STARTED
-
-
-@pytest.mark.parametrize(
-    "command", [PlayMove(text="m13-m9"), ResignMatch(), MakeOffer(kind="draw")]
-)
-def test_nothing_can_be_done_before_the_start(command: Command) -> None:
-    assert code(when([], ALICE, command)) == Code.UNKNOWN_BOARD
-
-
-def test_a_move_is_recorded_in_its_canonical_form() -> None:
-    given = [*STARTED, *alternating("m13-j7")]
-    (moved,) = when(given, BOB, PlayMove(text=" A13-C11 "))
-    assert moved == Moved(ply=2, seat=1, move="a13-c11", next=0)
 
 
 def test_a_move_may_name_the_ply_it_answers() -> None:
@@ -121,20 +87,6 @@ def test_a_move_may_name_the_ply_it_answers() -> None:
     assert when(later, BOB, again).text == SAY("stale", meant=0, ply=2)
 
 
-def test_only_the_player_to_move_can_move() -> None:
-    refused = when(STARTED, BOB, PlayMove(text="a1-a5"))
-    assert in_english(refused) == Rejection(
-        Code.NOT_YOUR_TURN, "you play Dark, and it is Light's turn", "a1-a5"
-    )
-
-
-@pytest.mark.parametrize(
-    "command", [PlayMove(text="m13-m9"), ResignMatch(), MakeOffer(kind="draw"), DeclineMatch()]
-)
-def test_only_its_players_can_act_in_a_match(command: Command) -> None:
-    assert code(when(STARTED, CAROL, command)) == Code.NOT_A_PLAYER
-
-
 def test_an_illegal_move_names_the_places_and_is_logged_in_its_canonical_form() -> None:
     refused = when(STARTED, ALICE, PlayMove(text="M13-b4"))
     assert isinstance(refused, Rejection)
@@ -142,108 +94,6 @@ def test_an_illegal_move_names_the_places_and_is_logged_in_its_canonical_form() 
     assert "m13" in refused.sentence
     assert "b4" in refused.sentence
     assert refused.move == "m13-b4"
-
-
-def test_an_unreadable_move_is_refused_without_a_canonical_form() -> None:
-    refused = when(STARTED, ALICE, PlayMove(text="hello"))
-    assert isinstance(refused, Rejection)
-    assert (refused.code, refused.move) == (Code.UNREADABLE_MOVE, None)
-
-
-def test_a_text_over_the_limit_is_refused_unread() -> None:
-    refused = when(STARTED, ALICE, PlayMove(text="m" * 513))
-    assert in_english(refused) == Rejection(
-        Code.TOO_LONG, "the text has 513 characters; the limit is 512", None
-    )
-
-
-def test_resigning_ends_a_match_of_two_with_the_other_as_winner() -> None:
-    assert when(STARTED, BOB, ResignMatch()) == (
-        Resigned(seat=1),
-        Ended(winners=(0,), reason="resignation"),
-    )
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        PlayMove(text="m13-m9"),
-        ResignMatch(),
-        MakeOffer(kind="draw"),
-        AnswerOffer(accept=True),
-        DeclineMatch(),
-    ],
-)
-def test_nothing_can_be_done_in_a_match_that_is_over(command: Command) -> None:
-    assert code(when([*STARTED, (BOB, ResignMatch())], ALICE, command)) == Code.MATCH_OVER
-
-
-def test_a_match_can_be_declined_before_the_own_first_move() -> None:
-    given = [*STARTED, *alternating("m13-m9")]
-    assert when(given, BOB, DeclineMatch()) == (
-        Declined(seat=1),
-        Ended(winners=(), reason="declined"),
-    )
-
-
-def test_a_match_can_not_be_declined_later() -> None:
-    given = [*STARTED, *alternating("m13-m9")]
-    assert code(when(given, ALICE, DeclineMatch())) == Code.TOO_LATE
-
-
-def test_a_draw_is_proposed_and_accepted() -> None:
-    assert when(STARTED, ALICE, MakeOffer(kind="draw")) == (OfferMade(seat=0, kind="draw"),)
-    given = [*STARTED, (ALICE, MakeOffer(kind="draw"))]
-    assert when(given, BOB, AnswerOffer(accept=True)) == (
-        OfferAnswered(seat=1, kind="draw", accept=True),
-        Ended(winners=(0, 1), reason="agreement"),
-    )
-
-
-def test_proposing_what_the_other_has_proposed_is_consent() -> None:
-    given = [*STARTED, (ALICE, MakeOffer(kind="draw"))]
-    result = when(given, BOB, MakeOffer(kind="draw"))
-    assert isinstance(result, tuple)
-    assert result[-1] == Ended(winners=(0, 1), reason="agreement")
-
-
-def test_a_rejected_offer_stands_no_more() -> None:
-    given = [*STARTED, (ALICE, MakeOffer(kind="draw"))]
-    assert when(given, BOB, AnswerOffer(accept=False)) == (
-        OfferAnswered(seat=1, kind="draw", accept=False),
-    )
-    given.append((BOB, AnswerOffer(accept=False)))
-    assert code(when(given, BOB, AnswerOffer(accept=True))) == Code.NO_OFFER
-
-
-def test_an_offer_outlives_the_own_move_and_lapses_with_the_others() -> None:
-    given = [*STARTED, (ALICE, MakeOffer(kind="draw")), (ALICE, PlayMove(text="m13-m9"))]
-    assert not isinstance(when(given, BOB, AnswerOffer(accept=True)), Rejection)
-    given.append((BOB, PlayMove(text="a13-c11")))
-    assert code(when(given, BOB, AnswerOffer(accept=True))) == Code.NO_OFFER
-
-
-def test_an_offer_can_not_be_repeated_or_answered_by_its_maker() -> None:
-    given = [*STARTED, (ALICE, MakeOffer(kind="draw"))]
-    assert code(when(given, ALICE, MakeOffer(kind="draw"))) == Code.OFFER_STANDS
-    assert code(when(given, ALICE, AnswerOffer(accept=True))) == Code.NO_OFFER
-
-
-def test_an_offer_is_taken_back_by_its_maker() -> None:
-    given = [*STARTED, (ALICE, MakeOffer(kind="draw"))]
-    assert when(given, ALICE, AnswerOffer(accept=False)) == (
-        OfferAnswered(seat=0, kind="draw", accept=False),
-    )
-    given.append((ALICE, AnswerOffer(accept=False)))
-    assert code(when(given, BOB, AnswerOffer(accept=True))) == Code.NO_OFFER
-
-
-def test_an_answer_needs_an_offer() -> None:
-    assert code(when(STARTED, BOB, AnswerOffer(accept=True))) == Code.NO_OFFER
-
-
-def test_what_can_not_be_proposed_is_refused() -> None:
-    assert code(when(STARTED, ALICE, MakeOffer(kind="tea"))) == Code.UNKNOWN_OFFER
 
 
 BACK_AND_FORTH = ["m13-j7", "a13-c11", "j7-m13", "c11-a13"]
@@ -255,54 +105,6 @@ def test_a_draw_is_granted_at_once_when_the_position_stands_for_the_third_time()
         OfferMade(seat=0, kind="draw"),
         Ended(winners=(0, 1), reason="repetition"),
     )
-
-
-def test_a_position_that_stands_for_the_second_time_grants_nothing() -> None:
-    given = [*STARTED, *alternating(*BACK_AND_FORTH)]
-    assert when(given, ALICE, MakeOffer(kind="draw")) == (OfferMade(seat=0, kind="draw"),)
-
-
-def test_the_same_command_on_the_same_state_gives_the_same_bytes() -> None:
-    turns = [*STARTED, *alternating("m13-m9", "a13-c11"), (ALICE, ResignMatch())]
-    assert history(turns) == history(turns)
-
-
-def test_the_state_replays_every_position() -> None:
-    _, snapshot = history([*STARTED, *alternating("m13-m9", "a13-c11")])
-    state = snapshot.state
-    rules = latest_rules("pow2")
-    start = rules.start(rules.read_options(()), 2, None)
-    assert position_at(state, 0) == start
-    assert positions(state)[-1] == position_of(state) == position_at(state, 2)
-    assert state.first_moves(1) == ["m13-m9"]
-
-
-def test_a_match_that_has_not_started_is_neither_started_nor_over() -> None:
-    state = initial()
-    assert not state.started
-    assert not state.over
-    decision = decide(sent(ALICE, ResignMatch()), state)
-    assert in_english(decision) == Rejection(Code.UNKNOWN_BOARD, "there is no such match")
-    assert BOARD == 1
-
-
-# --- taking back
-
-
-def test_taking_back_gives_the_time_back_and_begins_a_turn() -> None:
-    match = two("--bank=5", "--nagtime=2")
-    match.play("m13-m9", at=BEGIN + 3 * DAY)
-    match.play("a13-c11", at=BEGIN + 4 * DAY)
-    assert deadline(match.state) == BEGIN + 6 * DAY  # Light has 2 of 5 days left
-    match.do(ALICE, MakeOffer(kind="undo"), BEGIN + 5 * DAY)
-    assert match.do(BOB, AnswerOffer(accept=True), BEGIN + 5 * DAY) == (
-        OfferAnswered(seat=1, kind="undo", accept=True),
-        Undone(ply=0, next=0),
-    )
-    assert next_due(match.state) == BEGIN + 7 * DAY
-    assert deadline(match.state) == BEGIN + 10 * DAY
-    assert match.state.ply == 0
-    match.holds()
 
 
 # --- pauses
@@ -325,92 +127,165 @@ def test_a_pause_that_is_agreed_stops_the_clock_and_puts_the_deadline_off_by_as_
     match.holds()
 
 
-@pytest.mark.parametrize(("actor", "seat"), [(ALICE, 0), (BOB, 1)])
-def test_either_player_ends_a_pause(actor: bytes, seat: int) -> None:
-    match = paused_match()
-    assert match.do(actor, ResumeMatch(), FLAG) == (Resumed(seat=seat),)
-    assert match.refuses(actor, ResumeMatch(), FLAG) == Code.NOT_PAUSED
-    assert next_due(match.state) == FLAG + DAY
-    match.holds()
+# --- the decider and time: reminders, flags, what comes too late, and when a clock beg
 
 
-def test_only_a_match_that_is_paused_goes_on_again() -> None:
+# --- flags
+
+
+def test_a_flag_falls_at_its_instant_and_no_millisecond_before() -> None:
     match = two()
-    assert match.refuses(ALICE, ResumeMatch()) == Code.NOT_PAUSED
-    match.do(ALICE, MakeOffer(kind="pause"))
-    assert match.refuses(BOB, ResumeMatch()) == Code.NOT_PAUSED
-    match.do(BOB, AnswerOffer(accept=False))
-    assert match.refuses(BOB, ResumeMatch()) == Code.NOT_PAUSED
-    assert next_due(match.state) == NAG
-
-
-def test_a_pause_that_has_been_proposed_or_agreed_can_not_be_proposed_again() -> None:
-    match = two()
-    match.do(ALICE, MakeOffer(kind="pause"))
-    assert match.refuses(ALICE, MakeOffer(kind="pause")) == Code.OFFER_STANDS
-    for actor in (ALICE, BOB):
-        assert paused_match().refuses(actor, MakeOffer(kind="pause"), FLAG) == Code.UNKNOWN_OFFER
-
-
-def test_a_pause_that_was_agreed_is_no_offer_any_more() -> None:
-    match = paused_match()
-    assert match.state.offer is None
-    assert match.refuses(ALICE, AnswerOffer(accept=True)) == Code.NO_OFFER
-    assert match.do(ALICE, MakeOffer(kind="draw")) == (OfferMade(seat=0, kind="draw"),)
-    match.do(BOB, AnswerOffer(accept=False))
-    match.do(BOB, ResumeMatch(), FLAG)
-    assert match.do(BOB, MakeOffer(kind="pause"), FLAG) == (OfferMade(seat=1, kind="pause"),)
-    match.holds()
-
-
-def test_a_proposed_pause_lapses_with_a_move_also_of_its_maker() -> None:
-    match = two()
-    match.do(ALICE, MakeOffer(kind="pause"))
-    match.play("m13-m9")
-    assert match.refuses(BOB, AnswerOffer(accept=True)) == Code.NO_OFFER
-
-
-def test_all_three_have_to_agree_to_a_pause_but_not_those_who_left() -> None:
-    match = three()
-    match.do(ALICE, MakeOffer(kind="pause"))
-    assert match.do(BOB, AnswerOffer(accept=True)) == (
-        OfferAnswered(seat=1, kind="pause", accept=True),
+    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), FLAG - 1) == Code.TOO_EARLY
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG) == (
+        Flagged(seat=0),
+        Ended(winners=(1,), reason="time"),
     )
-    assert next_due(match.state) == NAG
-    assert match.do(CAROL, AnswerOffer(accept=True))[-1] == Paused()
+    assert match.state.result == Ended(winners=(1,), reason="time")
     assert next_due(match.state) == 0
-    match.do(CAROL, ResumeMatch(), FLAG)
-    match.do(CAROL, ResignMatch(), FLAG)
-    match.do(ALICE, MakeOffer(kind="pause"), FLAG)
-    assert match.do(BOB, AnswerOffer(accept=True), FLAG)[-1] == Paused()
     match.holds()
 
 
-# --- vacations
+# --- a flag among three
 
 
-def test_a_vacation_is_not_cut_short_in_the_past() -> None:
-    match = two()
-    match.do(ALICE, StartVacation(until=BEGIN + 11 * DAY), BEGIN + DAY)
-    now = BEGIN + 9 * DAY
-    assert match.do(ALICE, EndVacation(until=BEGIN), now) == (Returned(seat=0, until=now),)
-    assert deadline(match.state) == now + 4 * DAY
+def test_a_flag_may_end_the_match_by_its_rules_though_two_are_left() -> None:
+    start = "-manual_start", "-tiles_each=2", "-invert_win"
+    match = Match(challenge("halves", *start, *TERMS, seats=(ALICE, BOB, CAROL)))
+    match.play("6", "9", "1", "swap", "2", "3")  # Carol has no tile any more
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG + DAY) == (
+        Flagged(seat=0),
+        Ended(winners=(1,), reason="last-tiles"),
+    )
+    assert rules_by_id(match.state.rules).outcome(position_of(match.state)) is not None
+    assert next_due(match.state) == 0
     match.holds()
 
 
-def test_a_player_can_neither_leave_nor_come_back_for_another() -> None:
-    match = two()
-    match.do(BOB, StartVacation(until=FLAG + DAY))
-    match.do(ALICE, EndVacation(until=BEGIN + 9))
-    match.play("m13-m9")
-    assert deadline(match.state) == FLAG + 6 * DAY
-    for command in (StartVacation(until=FLAG), EndVacation(until=FLAG)):
-        assert match.refuses(CAROL, command) == Code.NOT_A_PLAYER
-        assert match.refuses(SERVER_ACCOUNT, command) == Code.NOT_A_PLAYER
+# --- the beginning
 
 
-def test_a_vacation_that_would_be_over_already_is_none() -> None:
-    match = two()
-    assert match.refuses(ALICE, StartVacation(until=BEGIN + DAY), BEGIN + DAY) == Code.TOO_LATE
-    assert match.do(ALICE, StartVacation(until=BEGIN + DAY + 1), BEGIN + DAY)
-    assert deadline(match.state) == FLAG + 1
+def test_a_match_that_gathers_entropy_starts_its_clock_with_the_draw_and_not_before() -> None:
+    alice, start = challenge("powerdrain", *TERMS)
+    match = Match((alice, replace(start, gather=True)))
+    later = BEGIN + 99 * DAY
+    assert (next_due(match.state), deadline(match.state)) == (0, None)
+    for command in (RemindPlayer(), FlagPlayer()):
+        assert match.refuses(SERVER_ACCOUNT, command, later) == Code.MATCH_OVER
+    _, started = match.do(BOB, AnswerOffer(accept=True, text=b"word"), later)
+    assert isinstance(started, MatchStarted)
+    assert started.terms == start.terms == read_time_control(TERMS)
+    assert (next_due(match.state), deadline(match.state)) == (later + 2 * DAY, later + 5 * DAY)
+    match.holds()
+
+
+# --- a match on a game that is not installed: whatever needs the rules is refused in a
+
+
+STARTED_WITHOUT_RULES = MatchStarted(
+    rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0
+)
+STATE = evolve(
+    evolve(initial(), STARTED_WITHOUT_RULES, 1_000),
+    Moved(ply=1, seat=0, move="e2-e4", next=1),
+    2_000,
+)
+SENTENCE = "the game 'chess' is not installed on this server; its matches are kept, and continue once it is installed"
+
+
+@pytest.mark.parametrize("command", [PlayMove(text="e7-e5", ply=1), MakeOffer(kind="draw")])
+def test_a_move_and_an_offer_are_refused_in_a_sentence(command: Command):
+    decided = decide(sent(BOB, command), STATE)
+    assert in_english(decided) == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
+
+
+def test_no_match_of_it_starts():
+    command = StartMatch(rules="chess/1", options=(), seats=(ALICE, BOB))
+    decided = decide(sent(ALICE, command), initial())
+    assert isinstance(decided, Rejection)
+    assert (decided.code, decided.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
+
+
+def test_a_player_can_give_up_because_that_needs_no_rules():
+    decided = decide(sent(BOB, ResignMatch()), STATE)
+    assert isinstance(decided, Decision)
+    assert decided.events[-1] == Ended(winners=(0,), reason="resignation")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: positions(STATE),
+        lambda: position_of(STATE),
+        lambda: position_of(replace(STATE, position=b"\x90")),
+        lambda: unpack_position("chess/1", b"\x90"),
+        lambda: rules_by_id("chess/1").read_options(["-exact"]),
+        lambda: rules_by_id("chess/1").legal_moves(None),
+    ],
+)
+def test_positions_and_moves_are_refused_in_a_sentence(ask):
+    with pytest.raises(Refusal) as refusal:
+        ask()
+    assert (refusal.value.code, refusal.value.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
+
+
+@pytest.mark.parametrize("command", [RemindPlayer(ply=1), FlagPlayer(ply=1)])
+def test_nobody_loses_by_time_while_nobody_can_move(command: Command):
+    started = replace(STARTED_WITHOUT_RULES, terms=TimeControl())
+    state = evolve(evolve(initial(), started, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2)
+    late = DecisionContext(received=400 * DAY)
+    decided = decide(sent(SERVER_ACCOUNT, command), state, late)
+    assert in_english(decided) == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
+
+
+# --- what goliath and line bring into a match: counts that are agreed to, and passes o
+
+
+SEPARATED = "m13-a13:b10 a1-b4:f11 a13-e11:a13 b4-c6:e9 e11-d10:g13 c6-g4:i3 d10-c11:d10"
+"""David has 3 intersections left, Goliath 52, who is to move."""
+NINETEEN = (
+    "b4 m13 k5 d10 g4 d12 f3 i1 e7 h8 f6 i7 c3 i11 e3 j10 d4 c11 e5 j12 a5 k3 c5 k8 c6 k11 d7 k9 d2"
+    " g10 k6"
+)
+
+
+def started(key, *options):
+    return (ALICE, StartMatch(rules=f"{key}/1", options=options, seats=(ALICE, BOB)))
+
+
+def match(moves, key="goliath", *options):
+    return [started(key, *options), *alternating(*moves.split())]
+
+
+def refusal(result):
+    assert isinstance(result, Rejection), result
+    return result.code, result.sentence
+
+
+def test_a_count_that_is_agreed_to_ends_the_match_for_the_larger_region():
+    given = match(SEPARATED)
+    assert when(given, ALICE, MakeOffer(kind="count")) == (OfferMade(seat=0, kind="count"),)
+    given.append((ALICE, MakeOffer(kind="count")))
+    assert when(given, BOB, AnswerOffer(accept=True)) == (
+        OfferAnswered(seat=1, kind="count", accept=True),
+        Ended(winners=(1,), reason="larger-region"),
+    )
+
+
+def test_a_count_is_refused_while_the_figures_are_joined_and_in_other_games():
+    assert refusal(when(match("m13-h8:i9"), ALICE, MakeOffer(kind="count"))) == (
+        Code.NO_OFFER,
+        "a count can only be proposed while stones separate David and Goliath",
+    )
+    code, _ = refusal(when(match("a1", "line"), ALICE, MakeOffer(kind="count")))
+    assert code == Code.UNKNOWN_OFFER
+
+
+def test_a_pass_in_line_shows_in_the_record_as_the_same_player_next():
+    """Light finds no room after Dark's h6 and is passed three times; Dark ends the match."""
+    given = match(NINETEEN, "line")
+    for text in ("h6", "i13", "m9"):
+        [moved] = when(given, BOB, PlayMove(text=text))
+        assert (moved.seat, moved.next) == (1, 1)
+        given.append((BOB, PlayMove(text=text)))
+    [moved, ended] = when(given, BOB, PlayMove(text="l10"))
+    assert (moved.next, ended) == (None, Ended(winners=(1,), reason="more-stones"))

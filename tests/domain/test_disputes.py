@@ -12,26 +12,14 @@ from msgspec.structs import replace
 
 from domain.clocks.time_control import DAY
 from domain.errors import Code
-from domain.fairness import Commitment
 from domain.match.audit import verify
 from domain.match.commands import (
-    AnswerOffer,
-    DeclineMatch,
-    FlagPlayer,
     GiveRuling,
-    MakeAppeal,
-    MakeClaim,
-    MakeOffer,
     PlayMove,
-    ResignMatch,
-    ResumeMatch,
-    StartVacation,
 )
 from domain.match.disputes import APPEAL_MS, CLAIMS_LIMIT, may_be_ruled_on
 from domain.match.events import Appealed, Claimed, Ended, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.history import BrokenHistory
-from domain.match.state import deadline, next_due
-from domain.records import SERVER_ACCOUNT
 from tests.domain.dispute_commands import (
     ARBITER,
     OTHER_ARBITER,
@@ -42,9 +30,8 @@ from tests.domain.dispute_commands import (
     resigned,
     rule,
 )
-from tests.domain.given import three, two
-from tests.domain.rulings import give, go_on, played
-from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
+from tests.domain.given import two
+from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match
 
 # claims
 
@@ -56,29 +43,6 @@ def test_players_and_arbiters_claim_about_a_ply(actor: bytes, seat: int | None) 
         assert match.refuses(actor, claim(ply)) == Code.UNKNOWN_PLY
     assert match.do(actor, claim(2)) == (Claimed(seat=seat, ply=2, text=TEXT),)
     assert match.state.over
-    match.holds()
-
-
-def test_a_player_who_has_left_claims() -> None:
-    match = three()
-    match.play("1", "2", "3")
-    match.do(ALICE, ResignMatch())
-    assert match.do(ALICE, claim(1)) == (Claimed(seat=0, ply=1, text=TEXT),)
-    match.play("4")
-    match.holds()
-
-
-def test_one_claim_at_a_time_is_open() -> None:
-    match = resigned()
-    match.do(ALICE, claim())
-    for actor in (ALICE, BOB, ARBITER):
-        assert match.refuses(actor, claim()) == Code.CLAIM_STANDS
-    number = match.state.seq
-    match.do(ARBITER, rule(number))
-    match.do(BOB, appeal(number))
-    assert match.refuses(ALICE, claim()) == Code.CLAIM_STANDS
-    match.do(OTHER_ARBITER, rule(number))
-    match.do(BOB, claim())
     match.holds()
 
 
@@ -96,47 +60,7 @@ def test_a_player_makes_so_many_claims_in_a_match_and_others_more() -> None:
     match.holds()
 
 
-@pytest.mark.parametrize("text", [b"", b"t" * 31, b"t" * 33])
-@pytest.mark.parametrize("actor", [ALICE, ARBITER])
-def test_a_text_is_its_digest(actor: bytes, text: bytes) -> None:
-    match = resigned()
-    match.do(ALICE, claim())
-    for command in (claim(), rule(match.state.seq), appeal(match.state.seq)):
-        assert match.refuses(actor, replace(command, text=text)) == Code.BAD_REQUEST
-
-
-@pytest.mark.parametrize("command", [claim(), rule(annul=True), appeal(1)])
-def test_there_is_no_dispute_without_a_match(command: MakeClaim | GiveRuling | MakeAppeal) -> None:
-    assert Match().refuses(ARBITER, command) == Code.UNKNOWN_BOARD
-
-
-def test_play_goes_on_while_a_claim_is_open() -> None:
-    match = two()
-    match.do(BOB, claim())
-    match.play("m13-m9", "a13-c11")
-    match.do(ARBITER, rule(2))
-    assert match.state.ply == 2
-    match.holds()
-
-
 # rulings
-
-
-def test_a_claim_is_dismissed() -> None:
-    match = resigned()
-    match.do(ALICE, claim())
-    number, before = match.state.seq, match.state
-    assert match.do(ARBITER, rule(number)) == (Ruled(claim=number, upheld=False, text=REASONS),)
-    assert match.state.result == before.result
-    match.holds()
-
-
-@pytest.mark.parametrize("player", [ALICE, BOB])
-def test_nobody_rules_in_a_match_of_their_own(player: bytes) -> None:
-    match = resigned()
-    match.do(ALICE, claim())
-    for command in (rule(match.state.seq), rule(annul=True)):
-        assert match.refuses(player, command) == Code.NOT_AN_ARBITER
 
 
 def test_a_ruling_names_a_claim_that_waits_for_it() -> None:
@@ -147,15 +71,6 @@ def test_a_ruling_names_a_claim_that_waits_for_it() -> None:
         assert match.refuses(ARBITER, rule(wrong)) == Code.UNKNOWN_CLAIM
     match.do(ARBITER, rule(number))
     assert match.refuses(OTHER_ARBITER, rule(number)) == Code.ALREADY_RULED
-
-
-def test_rulings_of_an_arbiters_own_motion_need_no_claim() -> None:
-    match = resigned()
-    match.do(ALICE, claim())
-    match.do(ARBITER, rule(winners=(0,)))
-    match.do(ARBITER, rule(annul=True))
-    assert match.state.cases[0].open, "the claim waits as before"
-    match.holds()
 
 
 @pytest.mark.parametrize(
@@ -191,11 +106,6 @@ def test_a_ruling_that_makes_no_sense_is_refused(changes: dict[str, Any], code: 
     assert match.refuses(ARBITER, command) == code
 
 
-def test_time_is_for_matches_with_clocks() -> None:
-    match = Match(pow2())
-    assert match.refuses(ARBITER, rule(time=((0, DAY),))) == Code.BAD_RULING
-
-
 # results
 
 
@@ -220,14 +130,6 @@ def test_a_result_is_changed_or_ends_the_match(
     assert match.state.next is None
     assert match.refuses(ALICE, PlayMove(text="m13-m9")) == Code.MATCH_OVER
     match.holds()
-
-
-def test_a_ruling_ends_an_open_offer_with_the_match() -> None:
-    match = two()
-    match.do(ALICE, MakeOffer(kind="draw"))
-    match.do(ARBITER, rule(annul=True))
-    assert match.state.offer is None
-    assert match.refuses(BOB, AnswerOffer(accept=True)) == Code.MATCH_OVER
 
 
 # appeals
@@ -268,67 +170,7 @@ def test_an_appeal_is_possible_for_fourteen_days() -> None:
     assert not may_be_ruled_on(match.state, end + 99 * DAY)
 
 
-def test_a_ruling_without_a_claim_is_appealed_against_by_its_number() -> None:
-    match = resigned()
-    match.do(ARBITER, rule(winners=(0,)))
-    number = match.state.seq - 1
-    assert match.refuses(BOB, appeal(number + 1)) == Code.UNKNOWN_CLAIM
-    match.do(BOB, appeal(number))
-    assert match.refuses(ARBITER, rule(number)) == Code.NOT_AN_ARBITER
-    match.do(OTHER_ARBITER, rule(number, winners=(1,)))
-    assert not may_be_ruled_on(match.state, match.state.at)
-    match.holds()
-
-
-def test_another_claim_does_not_stop_an_appeal() -> None:
-    match = resigned()
-    match.do(ALICE, claim())
-    first = match.state.seq
-    match.do(ARBITER, rule(first))
-    match.do(BOB, claim())
-    second = match.state.seq
-    match.do(ALICE, appeal(first))
-    match.do(ARBITER, rule(second))
-    match.do(OTHER_ARBITER, rule(first))
-    assert [one.final for one in match.state.cases] == [True, False]
-    match.holds()
-
-
 # before a draw, and declined
-
-
-def gathering() -> Match:
-    alice, start = challenge("powerdrain", "-p", "--days=3")
-    return Match((alice, replace(start, gather=True)))
-
-
-def test_a_match_that_waits_for_its_draw_is_annulled_and_nothing_else() -> None:
-    match = gathering()
-    match.do(BOB, claim())
-    for changes in ({"back_to": 0}, {"winners": (0,)}):
-        assert match.refuses(ARBITER, rule(2, **changes)) == Code.BAD_RULING
-    match.do(ARBITER, rule(2, annul=True))
-    assert match.refuses(BOB, AnswerOffer(accept=True)) == Code.MATCH_OVER
-    match.holds()
-
-
-def test_a_declined_match_can_not_be_set_back_before_its_draw() -> None:
-    match = gathering()
-    match.do(BOB, DeclineMatch())
-    assert match.refuses(ARBITER, rule(back_to=0)) == Code.BAD_RULING
-    match.do(BOB, claim())
-    match.do(ARBITER, rule(match.state.seq))
-    match.holds()
-
-
-def test_a_puzzle_is_disputed_like_a_match() -> None:
-    match = Match(challenge("one", seats=(ALICE,)))
-    match.do(ALICE, claim())
-    match.do(ARBITER, rule(match.state.seq, annul=True))
-    assert match.state.over
-    match.do(ARBITER, rule(back_to=0))
-    assert match.state.next == 0
-    match.holds()
 
 
 def disputed() -> Match:
@@ -371,108 +213,3 @@ def test_a_forged_dispute_is_found(kind: type, changes: dict[str, Any]) -> None:
     with pytest.raises(BrokenHistory) as broken:
         verify(match.board, match.forged(seq, **changes))
     assert broken.value.seq in (seq, seq - 1, seq - 2), "an event of the same command"
-
-
-def test_the_first_arbiter_in_place_of_the_second_is_found() -> None:
-    match = disputed()
-    seq = len(match.events) - 1
-    with pytest.raises(BrokenHistory, match="an appeal needs a different arbiter from the first"):
-        verify(match.board, match.forged(seq, actor=ARBITER))
-
-
-def test_an_appeal_that_came_too_late_is_found() -> None:
-    match = resigned()
-    match.do(BOB, claim())
-    match.do(ARBITER, rule(match.state.seq))
-    number = match.state.cases[0].claim
-    match.do(ALICE, appeal(number))
-    with pytest.raises(BrokenHistory, match="14 days"):
-        verify(match.board, match.forged(len(match.events), at=BEGIN + 15 * DAY))
-
-
-def test_a_second_ruling_is_found() -> None:
-    match = resigned()
-    match.do(BOB, claim())
-    number = match.state.seq
-    match.do(ARBITER, rule(number))
-    match.do(ARBITER, rule(annul=True))
-    body = Ruled(claim=number, upheld=True, text=REASONS)
-    with pytest.raises(BrokenHistory, match="claim"):
-        verify(match.board, match.forged(len(match.events) - 1, body=body))
-
-
-def test_the_seat_to_move_has_more_time_for_this_turn() -> None:
-    match = two("--days=5")
-    give(match, BEGIN + DAY, (0, 2 * DAY))
-    assert deadline(match.state) == BEGIN + 7 * DAY
-    give(match, BEGIN + DAY, (0, DAY))
-    assert deadline(match.state) == BEGIN + 8 * DAY
-    match.play("m13-m9", at=BEGIN + 7 * DAY)
-    assert deadline(match.state) == BEGIN + 12 * DAY, "the other has none of it"
-    match.play("a13-c11", at=BEGIN + 7 * DAY)
-    assert deadline(match.state) == BEGIN + 12 * DAY, "it is used up"
-    match.holds()
-
-
-def test_another_seat_has_more_time_for_its_next_turn() -> None:
-    match = two("--days=5")
-    give(match, BEGIN, (1, DAY))
-    assert deadline(match.state) == BEGIN + 5 * DAY
-    match.play("m13-m9", at=BEGIN)
-    assert deadline(match.state) == BEGIN + 6 * DAY
-    go_on(match, 2, BEGIN)
-    assert deadline(match.state) == BEGIN + 5 * DAY, "it is used up"
-    match.holds()
-
-
-@pytest.mark.parametrize("terms", ["--bank=5", "--totaltime=5"])
-def test_of_a_bank_and_of_a_total_time_it_is_more_for_good(terms: str) -> None:
-    match = two(terms, "--forfeittime=0", "--nagtime=0")
-    give(match, BEGIN, (0, 2 * DAY), (1, DAY))
-    assert deadline(match.state) == BEGIN + 7 * DAY
-    match.play("m13-m9", at=BEGIN + 3 * DAY)
-    assert deadline(match.state) == BEGIN + 9 * DAY
-    match.play("a13-c11", at=BEGIN + 3 * DAY)
-    assert deadline(match.state) == BEGIN + 7 * DAY
-    match.holds()
-
-
-def test_of_several_limits_each_grows() -> None:
-    match = two("--days=3", "--bank=5", "--nagtime=0")
-    give(match, BEGIN, (0, DAY))
-    assert deadline(match.state) == BEGIN + 4 * DAY
-    match.play("m13-m9", "a13-c11", at=BEGIN + 4 * DAY - 1)
-    assert deadline(match.state) == BEGIN + 6 * DAY, "2 of 6 days are left"
-    match.holds()
-
-
-def test_a_flag_that_is_due_waits_for_the_time_that_was_given() -> None:
-    match = two("--days=5")
-    give(match, BEGIN + 6 * DAY, (0, 2 * DAY))
-    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 6 * DAY) == Code.TOO_EARLY
-    match.play("m13-m9", at=BEGIN + 7 * DAY - 1)
-    match.holds()
-
-
-def test_time_is_given_in_a_pause_and_on_vacation() -> None:
-    match = played()
-    match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN + 3 * DAY)
-    match.do(ALICE, MakeOffer(kind="pause"), BEGIN + 4 * DAY)
-    match.do(BOB, AnswerOffer(accept=True), BEGIN + 4 * DAY)
-    give(match, BEGIN + 5 * DAY, (0, DAY))
-    assert deadline(match.state) is None
-    match.do(BOB, ResumeMatch(), BEGIN + 6 * DAY)
-    assert deadline(match.state) == BEGIN + 15 * DAY
-    match.holds()
-
-
-def test_a_seat_has_more_time_before_a_draw() -> None:
-    alice, start = challenge("powerdrain", "-p", "--days=3")
-    commitments = (Commitment(bytes(32)), Commitment())
-    match = Match()
-    match.do(alice, replace(start, gather=True, commitments=commitments), BEGIN)
-    assert deadline(match.state) == BEGIN + 3 * DAY
-    give(match, BEGIN, (1, 2 * DAY))
-    assert deadline(match.state) == next_due(match.state) == BEGIN + 5 * DAY
-    match.do(BOB, DeclineMatch(), BEGIN + 4 * DAY)
-    match.holds()

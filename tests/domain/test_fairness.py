@@ -57,25 +57,6 @@ def test_the_key_is_hkdf_extract_of_seed_and_contributions_under_the_terms() -> 
     assert hmac.new(salt, material, sha256).digest() == key
 
 
-@pytest.mark.parametrize(
-    ("seats", "board", "rules", "options"),
-    [
-        ((BOB, ALICE), 17, "powerdrain/1", ("-p",)),
-        ((ALICE, BOB), 18, "powerdrain/1", ("-p",)),
-        ((ALICE, BOB), 17, "powerdrain/2", ("-p",)),
-        ((ALICE, BOB), 17, "halves/1", ("-p",)),
-        ((ALICE, BOB), 17, "powerdrain/1", ()),
-    ],
-)
-def test_other_terms_give_another_key(
-    seats: tuple[bytes, ...], board: int, rules: str, options: tuple[str, ...]
-) -> None:
-    vector = VECTORS["key"]
-    text = bytes.fromhex(VECTORS["entropy"]["text"])
-    draw = SetupDraw(1, 1, bytes.fromhex(vector["seed"]), (text, b""))
-    assert draw_key(draw, seats, board, rules, options) != KEY
-
-
 def bits_again(purpose: str, count: int) -> str:
     """The stream's bits as text, read from the specification once more."""
     label = b"matchpost-seed-v1\0powerdrain/1\0" + purpose.encode() + b"\0"
@@ -101,27 +82,6 @@ def test_integers_are_the_published_ones_and_follow_the_specification(vector: st
     assert found == again
 
 
-@pytest.mark.parametrize("purpose", VECTORS["shuffles"])
-def test_shuffles_are_the_published_ones(purpose: str) -> None:
-    items = ["1", "3", "5", "7", "9"]
-    assert stream().shuffled(purpose, items) == VECTORS["shuffles"][purpose]
-    ours, again = stream(), list(items)
-    for top in (4, 3, 2, 1):
-        other = ours.below(purpose, top + 1)
-        again[top], again[other] = again[other], again[top]
-    assert again == VECTORS["shuffles"][purpose]
-    assert items == ["1", "3", "5", "7", "9"]
-
-
-def test_purposes_do_not_disturb_each_other() -> None:
-    mixed, alone = stream(), stream()
-    found = []
-    for _ in range(50):
-        mixed.below("b", 10)
-        found.append(mixed.below("a", 10))
-    assert found == [alone.below("a", 10) for _ in range(50)]
-
-
 def test_nothing_is_below_zero_or_one_less() -> None:
     with pytest.raises(ValueError, match="no integer is below 0"):
         stream().below("a", 0)
@@ -133,8 +93,8 @@ CRITICAL = {1: 15.14, 2: 18.42, 4: 23.51, 5: 25.74, 6: 27.86, 51: 96.99}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 5, 6, 7, 52])
-def test_a_million_integers_are_uniform_by_chi_square(n: int) -> None:
-    ours, count = stream(), 1_000_000
+def test_many_integers_are_uniform_by_chi_square(n: int) -> None:
+    ours, count = stream(), 200_000
     found = [0] * n
     for _ in range(count):
         found[ours.below("chi-square", n)] += 1

@@ -16,18 +16,15 @@ from domain.match.commands import (
     GiveRuling,
     MakeOffer,
     PlayMove,
-    RemindPlayer,
     ResignMatch,
-    ResumeMatch,
     RevealText,
-    StartVacation,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.events import Accepted, Declined, Ended, MatchStarted, OfferAnswered, Withheld
+from domain.match.events import Declined, Ended, MatchStarted, OfferAnswered
 from domain.match.start import sealed_seed
-from domain.match.state import ROBOT_ACCOUNTS, deadline, next_due, reminder_is_due
+from domain.match.state import ROBOT_ACCOUNTS, deadline, next_due
 from domain.records import SERVER_ACCOUNT
-from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, sent
+from tests.helpers.given import ALICE, BEGIN, BOB, Match, challenge, sent
 
 LAPSE = 14 * DAY
 TERMS = ("--days=3", "--nagtime=1")
@@ -68,17 +65,6 @@ def sealed() -> Match:
 # --- until all have accepted
 
 
-def test_no_clock_runs_before_all_have_accepted() -> None:
-    match = invited()
-    assert (match.state.invited, match.state.waits) == ((1,), (0, 1))
-    assert next_due(match.state) == deadline(match.state) == BEGIN + LAPSE
-    assert not reminder_is_due(match.state, BEGIN + 2 * DAY)
-    assert match.refuses(SERVER_ACCOUNT, RemindPlayer(ply=0), BEGIN + 2 * DAY) == Code.MATCH_OVER
-    assert match.do(BOB, ACCEPT, BEGIN + 9 * DAY) == (Accepted(seat=1, next=0),)
-    assert (next_due(match.state), deadline(match.state)) == (BEGIN + 10 * DAY, BEGIN + 12 * DAY)
-    match.holds()
-
-
 @pytest.mark.parametrize("by", ["accepting", "moving", "a conditional move"])
 def test_the_challenger_moves_at_once_and_time_counts_from_the_acceptance(by: str) -> None:
     match = invited()
@@ -108,24 +94,6 @@ def test_each_player_may_end_an_invitation_by_any_refusal(actor, command, make) 
     match.holds()
 
 
-@pytest.mark.parametrize(
-    ("actor", "command", "code"),
-    [
-        (ALICE, ACCEPT, Code.OFFER_STANDS),
-        (ALICE, MakeOffer(kind="draw"), Code.NOT_STARTED),
-        (BOB, MakeOffer(kind="transfer"), Code.NOT_STARTED),
-        (BOB, ResumeMatch(), Code.NOT_STARTED),
-        (BOB, PlayMove(text="a13-c11"), Code.NOT_YOUR_TURN),
-        (CAROL, ACCEPT, Code.NOT_A_PLAYER),
-        (SERVER_ACCOUNT, FlagPlayer(ply=0), Code.TOO_EARLY),
-    ],
-)
-def test_what_is_refused_before_all_have_accepted(
-    actor: bytes, command: Command, code: Code
-) -> None:
-    assert invited().refuses(actor, command, BEGIN + 1) == code
-
-
 @pytest.mark.parametrize("make", [invited, lambda: invited("-fast"), called, lambda: called(())])
 def test_an_invitation_lapses_by_the_servers_flag_and_nobody_can_accept_it_then(make) -> None:
     """With clocks and without."""
@@ -135,50 +103,6 @@ def test_an_invitation_lapses_by_the_servers_flag_and_nobody_can_accept_it_then(
         assert match.refuses(BOB, command, BEGIN + LAPSE) == Code.TIME_OVER
     match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + LAPSE)
     assert match.bodies[1:] == [Declined(seat=1), Ended(winners=(), reason="declined")]
-    match.holds()
-
-
-def test_a_flag_that_was_sent_before_a_move_came_is_sent_again_for_the_new_ply() -> None:
-    match = invited()
-    match.play("m13-m9", at=BEGIN + LAPSE - 1)
-    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + LAPSE) == Code.STALE_PLY
-    match.do(SERVER_ACCOUNT, FlagPlayer(ply=1), BEGIN + LAPSE)
-    match.holds()
-
-
-@pytest.mark.parametrize("end", ["all accept", "one declines", "it lapses"])
-def test_of_three_one_accepts_and_another_moves_first(end: str) -> None:
-    match = invited(seats=(ALICE, BOB, CAROL))
-    assert match.do(CAROL, ACCEPT, BEGIN + DAY) == (Accepted(seat=2, next=None),)
-    match.play("1", at=BEGIN + 2 * DAY)
-    assert (match.state.invited, deadline(match.state)) == ((1,), BEGIN + LAPSE)
-    if end == "all accept":
-        match.play("2", at=BEGIN + 3 * DAY)
-        assert deadline(match.state) == BEGIN + 6 * DAY
-    elif end == "one declines":
-        match.do(CAROL, DeclineMatch(), BEGIN + 3 * DAY)
-    else:
-        match.do(SERVER_ACCOUNT, FlagPlayer(ply=1), BEGIN + LAPSE)
-        assert match.bodies[-2] == Declined(seat=1)
-    assert not match.state.invited
-    match.holds()
-
-
-@pytest.mark.parametrize(("begins", "accepts"), [(0, 1), (1, 2), (4, 2)])
-def test_a_vacation_before_during_or_after_an_invitation_counts_once(
-    begins: int, accepts: int
-) -> None:
-    """Three days a move; alice is to move, and away from day `begins` for three days."""
-    match = Match()
-    match.away = {} if begins else {ALICE: BEGIN + 3 * DAY}
-    match.do(ALICE, replace(challenge("pow2", "--days=3")[1], lapse=LAPSE), BEGIN)
-    for day in range(1, 6):
-        if day == begins:
-            match.do(ALICE, StartVacation(until=BEGIN + (day + 3) * DAY), BEGIN + day * DAY)
-        if day == accepts:
-            match.do(BOB, ACCEPT, BEGIN + day * DAY)
-    used = max(0, begins - accepts)
-    assert deadline(match.state) == BEGIN + (begins + 3 + 3 - used) * DAY
     match.holds()
 
 
@@ -240,13 +164,3 @@ def test_the_sealed_seed_is_read_only_for_what_may_deal() -> None:
     assert sealed_seed(sent(BOB, RevealText(text=OWN)), match.state) == (1, 1)
     match.do(ALICE, MakeOffer(kind="deal"), BEGIN + DAY + 1)
     assert all(sealed_seed(sent(BOB, one), match.state) for one in (ACCEPT, MakeOffer(kind="deal")))
-
-
-@pytest.mark.parametrize("unseen", [(), (1,), (0, 1)])
-def test_who_could_not_reveal_has_declined_and_withheld_nothing(unseen: tuple[int, ...]) -> None:
-    match = sealed()
-    match.unseen = frozenset(unseen)
-    match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + 4 * DAY)
-    kinds = [Declined if seat in unseen else Withheld for seat in (0, 1)]
-    assert [type(body) for body in match.bodies[-3:-1]] == kinds
-    match.holds()

@@ -1,7 +1,6 @@
 """Option flags: read leniently in the hyphen, refused by kind, written in one form."""
 
 from enum import StrEnum
-from itertools import product
 from typing import Annotated
 
 import msgspec
@@ -11,8 +10,6 @@ from hypothesis import strategies as st
 
 from domain.errors import Code, Refusal
 from domain.game.options import read_options, write_options
-from domain.games.pow2.rules import Pow2Options
-from infra.languages.wording import wording
 
 
 class Touch(StrEnum):
@@ -59,33 +56,6 @@ def test_no_flags_give_the_defaults_which_are_written_as_nothing():
 
 
 @pytest.mark.parametrize(
-    ("flags", "expected"),
-    [
-        (["-invert"], Sample(invert=True)),
-        (["invert"], Sample(invert=True)),
-        (["-tiles=20", "odd"], Sample(tiles=20, start=Start.ODD)),
-        (["tiles=2"], Sample(tiles=2)),
-        (["-tiles=60"], Sample(tiles=60)),
-        (["-touch_any", "-invert"], Sample(touch=Touch.ANY, invert=True)),
-        (["-touch_enemy"], Sample()),
-        (["-tiles=12"], Sample()),
-        (["-days=mon,wed"], Sample(days=("mon", "wed"))),
-        (["days=wed,MON"], Sample(days=("mon", "wed"))),
-        (["-days= Thu , tue,mon"], Sample(days=("mon", "tue", "thu"))),
-    ],
-)
-def test_flags_are_read_with_or_without_hyphen(flags, expected):
-    assert read(*flags) == expected
-
-
-def test_the_recorded_form_is_sorted_hyphenated_and_leaves_defaults_out():
-    options = read("touch_any", "tiles=7", "-odd", "invert")
-    assert write_options(options) == ("-invert", "-odd", "-tiles=7", "-touch_any")
-    assert write_options(read("tiles=12", "touch_enemy", "even")) == ("-even",)
-    assert write_options(read("days=thu,mon", "even")) == ("-days=mon,thu", "-even")
-
-
-@pytest.mark.parametrize(
     ("flag", "sentence"),
     [
         ("-invrt", "there is no option '-invrt'; did you mean -invert?"),
@@ -97,15 +67,6 @@ def test_the_recorded_form_is_sorted_hyphenated_and_leaves_defaults_out():
 )
 def test_an_unknown_flag_is_refused_with_the_nearest_known_one(flag, sentence):
     assert refused(flag) == (Code.UNKNOWN_OPTION, sentence)
-
-
-@pytest.mark.parametrize("flag", ["", "-", "=3", "-=", " ", "- invert"])
-def test_a_flag_without_a_proper_name_is_unknown(flag):
-    assert refused(flag)[0] is Code.UNKNOWN_OPTION
-
-
-def test_a_long_unknown_flag_is_quoted_in_part():
-    assert len(refused("q" * 5000)[1]) < 200
 
 
 @pytest.mark.parametrize(
@@ -166,14 +127,6 @@ def test_a_strange_letter_is_not_taken_for_the_one_it_lowers_to():
         read_options(Signs, ["of=\u212a"])
 
 
-def test_a_game_without_options_says_so():
-    class Nothing(msgspec.Struct, frozen=True):
-        pass
-
-    with pytest.raises(Refusal, match="there is no option '-odd'; this game has none"):
-        read_options(Nothing, ["-odd"])
-
-
 def test_a_field_that_declares_no_flag_is_a_mistake_of_the_game():
     class Wrong(msgspec.Struct, frozen=True):
         word: str = ""
@@ -204,30 +157,3 @@ def test_whatever_is_given_is_read_or_refused(flags):
         assert refused(*flags)[0] in (Code.UNKNOWN_OPTION, Code.BAD_OPTION)
     else:
         assert read(*write_options(options)) == options
-
-
-def test_the_sixteen_option_sets_of_pow2_are_written_and_read_back():
-    starts = ("", "-fast", "-free", "-middle")
-    for chosen in product(("", "-exact"), starts, ("", "-noborder")):
-        flags = tuple(flag for flag in chosen if flag)
-        assert write_options(read_options(Pow2Options, flags)) == flags
-
-
-@pytest.mark.parametrize("pair", [("-fast", "middle"), ("free", "-fast"), ("-middle", "-free")])
-def test_pow2_takes_at_most_one_start(pair):
-    with pytest.raises(Refusal, match="exclude each other"):
-        read_options(Pow2Options, pair)
-
-
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (["-fats"], "es gibt keine Option '-fats'; ist -fast gemeint?"),
-        (["-fast", "-fast"], "-fast steht zweimal da; einmal genügt"),
-        (["-fast=1"], "-fast hat keinen Wert und steht allein"),
-    ],
-)
-def test_a_refused_option_is_explained_in_german(flags, said):
-    with pytest.raises(Refusal) as refused:
-        read_options(Pow2Options, flags)
-    assert refused.value.in_language(wording("de")) == said

@@ -34,7 +34,7 @@ from domain.refusal_audit import NotDecidedAgain, check_refusal, restored_text
 from domain.sentences import Sentence, Text
 from tests.domain.given import seeds
 from tests.domain.test_match_laws import EVERY, STEPS, Table
-from tests.helpers.every_command import EXAMPLES, KINDS, STATES, every_command
+from tests.helpers.every_command import KINDS, STATES, every_command
 from tests.helpers.examples import examples
 from tests.helpers.given import ALICE, BEGIN, BOARD, BOB, Match, alternating, pow2
 
@@ -133,10 +133,6 @@ def changed(text: Text) -> Text:
     return SAY("no-match") if text != SAY("no-match") else SAY("over")
 
 
-def test_every_kind_of_command_has_examples() -> None:
-    assert set(EXAMPLES) == set(KINDS)
-
-
 def resumed(given: Match) -> Match:
     """Another match with the same history."""
     match = Match()
@@ -182,14 +178,6 @@ def rejection(match: Match, command: Command) -> Rejection:
     rejected = match.decided(ALICE, command)
     assert isinstance(rejected, Rejection)
     return rejected
-
-
-@pytest.mark.parametrize("kept", [True, False])
-@pytest.mark.parametrize("ply", [None, 2])
-@pytest.mark.parametrize(("code", "text"), LIES)
-def test_the_refusal_of_a_legal_move_is_found(match, kept, ply, code, text):
-    one = refusal(match, PlayMove(text="j7-m13", ply=ply), Rejection(code, text, "j7-m13"))
-    assert (one if kept else one.without_command()).fault() == "the rules accept it"
 
 
 @pytest.mark.parametrize("kept", [True, False])

@@ -4,20 +4,11 @@ Places in a match, and ratings as they are shown.
 """
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from domain.game.engine import LEVELS, RobotLevel, read_level
-from domain.match.state import ROBOT_ACCOUNTS, robot_level, robot_name
+from domain.game.engine import RobotLevel, read_level
+from domain.match.state import robot_level, robot_name
 from domain.ratings import NEWCOMER, UNIT, Skill, ranking
 from domain.records import SERVER_ACCOUNT
-
-
-def test_each_level_has_an_account_of_its_own() -> None:
-    accounts = list(ROBOT_ACCOUNTS.values())
-    assert len(set(accounts)) == len(LEVELS) == 3
-    assert {len(account) for account in accounts} == {len(SERVER_ACCOUNT)}
-    assert [robot_level(account) for account in accounts] == list(LEVELS)
 
 
 def test_a_person_is_no_robot() -> None:
@@ -52,23 +43,6 @@ def test_winners_come_first_and_who_left_earlier_comes_last(
     seats: int, winners: tuple[int, ...], left: tuple[int, ...], places: tuple[int, ...]
 ) -> None:
     assert ranking(seats, winners, left) == places
-
-
-@given(
-    st.integers(1, 6).flatmap(
-        lambda seats: st.tuples(
-            st.just(seats),
-            st.sets(st.integers(0, seats - 1), min_size=1),
-            st.lists(st.integers(0, seats - 1), unique=True),
-        )
-    )
-)
-def test_a_place_is_one_more_than_those_before_it(
-    match: tuple[int, set[int], list[int]],
-) -> None:
-    places = ranking(*match)
-    assert all(place == 1 + sum(other < place for other in places) for place in places)
-    assert {seat for seat, place in enumerate(places) if place == 1} == match[1]
 
 
 def test_a_newcomer_is_shown_with_1500() -> None:

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 import services.app.refusal_words  # noqa: F401 - it adds its sentences
-from domain.errors import Code, Refusal
-from domain.game.protocol import illegal_move, unreadable_move
 from domain.match import sentences as of_matches
 from domain.sentences import Sentence, Sentences, SentenceTemplate, all_templates, counted, words
 from infra.languages.wording import wording
@@ -85,23 +83,6 @@ def test_forms_show_arguments_in_the_language_of_the_reader() -> None:
     )
     assert said.in_language(wording("fr")) == str(said)
     assert said.in_language(wording("")) == str(said)
-
-
-def test_a_sentence_within_a_sentence_is_translated_with_it() -> None:
-    refusal = unreadable_move("e7-e5", of_matches.SAY("over"))
-    assert refusal.sentence == "'e7-e5' isn't a move; the match is over"
-    assert refusal.in_language(wording("de")) == "'e7-e5' ist kein Zug; die Partie ist zu Ende"
-
-
-def test_a_plain_sentence_is_the_same_in_every_language() -> None:
-    refusal = Refusal(Code.BUSY, "try again")
-    assert refusal.sentence == refusal.in_language(wording("de")) == "try again"
-    assert illegal_move("b2", "it is full").in_language(wording("de")) == "b2: it is full"
-
-
-def test_of_a_long_move_only_the_beginning_is_repeated() -> None:
-    assert illegal_move("m" * 18, "no").sentence == f"{'m' * 18}: no"
-    assert illegal_move("m" * 19, "no").sentence == f"{'m' * 15}...: no"
 
 
 @pytest.mark.parametrize("unknown", [Sentence("chess.pinned", ("e7",)), Sentence("stale", (1,))])

@@ -3,14 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.match_clock import flag_time, time_left
 from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.match.commands import (
     AnswerOffer,
     Command,
     EndVacation,
-    FlagPlayer,
     GiveRuling,
     MakeClaim,
     MakeOffer,
@@ -19,11 +17,9 @@ from domain.match.commands import (
     StartVacation,
     SubstitutePlayer,
 )
-from domain.match.conditional_moves import ConditionalMove
 from domain.match.events import Absent, Moved, SeatTakenOver
-from domain.match.state import LeftSeat, Reason, position_of
+from domain.match.state import LeftSeat, Reason
 from domain.records import SERVER_ACCOUNT
-from domain.rules import rules_by_id
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge
 
 BEGIN = 1_790_000_000_000
@@ -57,39 +53,6 @@ def test_the_seat_is_the_substitutes_and_no_longer_the_leavers() -> None:
     (moved,) = found.do(CAROL, PlayMove(text=SECOND), BEGIN + 4 * DAY)
     assert isinstance(moved, Moved)
     found.holds()
-
-
-def test_the_bank_stays_and_a_running_turn_begins_again() -> None:
-    before, found = match(), taken(match())
-    clock, was = found.state.clock, before.state.clock
-    assert clock is not None
-    assert was is not None
-    assert clock.turns == was.turns
-    now = BEGIN + 3 * DAY
-    assert time_left(clock, 1, 1, now) == time_left(was, 1, 1, BEGIN + DAY)
-    assert flag_time(clock, 1) == flag_time(was, 1) + 2 * DAY  # type: ignore[operator]
-
-
-def test_the_turn_of_the_other_seat_runs_on() -> None:
-    found = match()
-    found.do(BOB, PlayMove(text=SECOND), BEGIN + 2 * DAY)
-    before = found.state
-    taken(found)
-    assert found.state.clock == before.clock
-    assert found.state.next == 0
-
-
-def test_conditional_moves_of_the_leaver_are_dropped_and_those_of_the_other_stay() -> None:
-    found, played = match(), match()
-    played.do(BOB, PlayMove(text=SECOND), BEGIN + DAY)
-    rules = rules_by_id(played.state.rules)
-    third = rules.write(next(iter(rules.moves(position_of(played.state)))))
-    found.lay(1, ConditionalMove(3, None, "c11-c9"))
-    found.lay(0, ConditionalMove(2, None, third))
-    taken(found)
-    assert set(found.replies) == {0}
-    moved = found.do(CAROL, PlayMove(text=SECOND), BEGIN + 4 * DAY)
-    assert [one.move for one in moved if isinstance(one, Moved)] == [SECOND, third]
 
 
 @pytest.mark.parametrize(("maker", "stays"), [(BOB, False), (ALICE, True)])
@@ -136,14 +99,6 @@ def test_who_had_a_seat_does_not_rule_in_the_match() -> None:
     assert found.do(ARBITER, ruling, BEGIN + 5 * DAY)
 
 
-def test_a_seat_may_change_hands_again_and_back() -> None:
-    found = taken(match())
-    found.do(SERVER_ACCOUNT, SubstitutePlayer(seat=1, account=BOB), BEGIN + 4 * DAY)
-    assert found.state.seats == (ALICE, BOB)
-    assert [one.account for one in found.state.left_seats] == [BOB, CAROL]
-    found.holds()
-
-
 @pytest.mark.parametrize(
     ("actor", "command", "code"),
     [
@@ -157,13 +112,6 @@ def test_a_seat_may_change_hands_again_and_back() -> None:
 )
 def test_what_is_refused(actor: bytes, command: Command, code: Code) -> None:
     assert match().refuses(actor, command, BEGIN + 2 * DAY) == code
-
-
-def test_a_flag_that_is_due_is_not_put_off() -> None:
-    found = match("--days=3")
-    late = BEGIN + 5 * DAY
-    assert found.refuses(SERVER_ACCOUNT, TAKE, late) == Code.TIME_OVER
-    assert found.do(SERVER_ACCOUNT, FlagPlayer(), late)
 
 
 def test_only_a_tournaments_match_that_goes_on_is_taken_over() -> None:

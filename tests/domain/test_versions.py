@@ -5,18 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from domain.errors import Code, Refusal
+from domain.errors import Refusal
 from domain.game.protocol import IllegalMove
 from domain.games.line.rules import Intersection, LinePosition, LineRules
 from domain.rules import (
     Registry,
     all_games,
-    all_rules,
     game_by_key,
     latest_rules,
-    rules_by_id,
     rules_id,
 )
 
@@ -77,17 +73,3 @@ def test_recorded_games_replay_under_the_version_they_were_played_by() -> None:
         cornered += refusal(BOTH, "line/2", game["moves"].split()[0]) != ""
     assert len(games) >= 20
     assert cornered < len(games)
-
-
-def test_rules_of_another_version_or_game_are_not_known() -> None:
-    with pytest.raises(Refusal) as caught:
-        rules_by_id("line/2")
-    assert caught.value.code == Code.UNKNOWN_RULES
-    with pytest.raises(Refusal) as caught:
-        BOTH.latest_rules("chess")
-    assert caught.value.code == Code.UNKNOWN_GAME
-
-
-def test_no_version_is_listed_twice() -> None:
-    names = [rules_id(rules) for rules in all_rules()]
-    assert len(set(names)) == len(names)

@@ -12,15 +12,28 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from domain.engine.alpha_beta import AlphaBetaSearch
+from domain.engine.match_analysis import (
+    MOST_LINE_CHARACTERS,
+    MOST_LINE_MOVES,
+    analyse_position,
+)
 from domain.engine.model import GameModel, engine_of
 from domain.engine.random_numbers import RandomNumbers
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
+from domain.engine.turning_points import (
+    CLEARLY_BETTER,
+    TURNING_POINT,
+    AnalysedPosition,
+    turning_points,
+    with_position,
+)
 from domain.game.engine import LEVELS, RobotLevel
 from domain.game.protocol import NoOptions
-from domain.rules import all_rules, latest_rules
+from domain.rules import latest_rules
 from tests.engine.positions import random_positions
 
 
@@ -34,29 +47,6 @@ def test_moves_of_robots_are_legal(number):
     for rules, at in random_positions(rng):
         text = choose_move(rules, at, RobotLevel.EASY, rng.randbytes(8))
         assert is_canonical_and_legal(rules, at, text), (rules.key, at)
-
-
-@pytest.mark.parametrize("number", range(4))
-def test_the_best_line_can_be_played(number):
-    rng = random.Random(number)
-    for rules, at in random_positions(rng):
-        found = evaluate(rules, at, rng.randrange(1, 2_000), rng.randbytes(8))
-        assert found.line, rules.key
-        after = at
-        for text in found.line:
-            assert is_canonical_and_legal(rules, after, text), (rules.key, text)
-            after = rules.play(after, rules.read(text))
-
-
-def test_the_values_are_shares():
-    for rules, at in random_positions(random.Random(5)):
-        found = evaluate(rules, at, 200, b"seed")
-        assert all(0 <= value <= 1 for value in found.values), rules.key
-        if rules.players != (1,):
-            assert len(found.values) in rules.players
-            assert sum(found.values) == pytest.approx(1)
-        else:
-            assert len(found.values) == 1
 
 
 def digest_of_choices():
@@ -96,25 +86,6 @@ def test_nobody_chooses_after_the_end():
     assert (found.line, found.nodes) == ((), 0)
 
 
-def test_a_win_in_one_is_found():
-    rules = latest_rules("torere")
-    rng, tried = random.Random(3), 0
-    while tried < 5:
-        at = rules.start(NoOptions(), 2, None)
-        while rules.to_move(at) is not None:
-            before, at = at, rules.play(at, rng.choice(rules.moves(at)))
-        if len(rules.moves(before)) > 1:
-            tried += 1
-            text = choose_move(rules, before, RobotLevel.HARD, b"")
-            assert rules.to_move(rules.play(before, rules.read(text))) is None
-
-
-def test_stronger_levels_search_more():
-    for rules in all_rules():
-        budgets = [engine_of(rules).budgets.of(level) for level in LEVELS]
-        assert budgets == sorted(set(budgets))
-
-
 def test_lower_levels_slip_as_often_as_their_game_says():
     rules = latest_rules("line")
     at = rules.start(rules.read_options([]), 2, None)
@@ -128,31 +99,6 @@ def test_lower_levels_slip_as_often_as_their_game_says():
             for seed in seeds
         )
         assert slips.of(level) / 2 <= slipped / 2 <= slips.of(level) * 1.5
-
-
-def test_the_generator_is_splitmix64():
-    numbers = RandomNumbers(b"")
-    numbers._state = 1234567
-    assert [numbers.below(1 << 64) for _ in range(3)] == [
-        6457827717110365317,
-        3203168211198807973,
-        9817491932198370423,
-    ]
-
-
-def test_shuffling_keeps_all_items():
-    items = list(range(50))
-    RandomNumbers(b"seed").shuffle(items)
-    assert items != sorted(items)
-    assert sorted(items) == list(range(50))
-
-
-def test_numbers_are_spread_evenly():
-    numbers, counts = RandomNumbers(b""), [0] * 7
-    for _ in range(7_000):
-        counts[numbers.below(7)] += 1
-    assert min(counts) > 850
-    assert max(counts) < 1_150
 
 
 def test_the_seed_of_a_match_depends_on_each_of_its_terms():
@@ -223,24 +169,6 @@ def test_a_win_in_one_is_played(key):
             )
 
 
-def test_a_search_ends_with_its_budget():
-    """One more position may be visited, and the first move is always looked at."""
-    for rules, at in random_positions(random.Random(9)):
-        if rules.players == (2,):
-            for nodes in (1, 30, 2_000):
-                search, model = searched(rules, at, nodes)
-                most = 2 * rules.count_moves(at) + 2
-                assert model.nodes <= nodes + most, rules.key
-                assert search.best_line()
-
-
-def test_a_seed_chooses_among_equal_moves():
-    rules = latest_rules("line")
-    at = rules.start(rules.read_options(()), 2, None)
-    chosen = {searched(rules, at, 64, bytes([seed]))[0].best_line()[0] for seed in range(8)}
-    assert len(chosen) > 1
-
-
 GOOD = {"one": -34, "two": -30, "duo": -38, "jump": -30}
 """The first part of the rank that 6,000 nodes reach from the start, smaller is better."""
 
@@ -260,25 +188,95 @@ def test_the_line_leads_to_a_good_score(key):
     assert 0.7 < found.values[0] <= 1
 
 
-@pytest.mark.parametrize("key", GOOD)
-def test_more_nodes_are_not_worse(key):
-    rules = latest_rules(key)
-    at = rules.start(rules.read_options(()), 1, None)
-    values = [evaluate(rules, at, nodes, b"seed").values for nodes in (1, 300, 6_000)]
-    assert values == sorted(values)
+# --- turning points, and the lines that are better than what was played
 
 
-def test_the_bound_is_worth_one():
-    rules = latest_rules("jump")
-    at = rules.start(rules.read_options(("solitaire=a1,a5",)), 1, None)
-    found = evaluate(rules, at, 100, b"")
-    assert found.values == (1,)
-    assert found.line == ("a1-a7",)
+GOOD_VALUE = ("b1", "c1")
 
 
-def test_the_search_of_a_solved_position_ends_the_match():
-    rules = latest_rules("one")
-    at = rules.start(rules.read_options(()), 1, None)
-    best = evaluate(rules, at, 6_000, b"seed")
-    solved = played(rules, at, best.line[:-1] if best.line[-1] == "done" else best.line)
-    assert evaluate(rules, solved, 1, b"").line[-1] == "done"
+def position(value, seat=0, move="a1", better=GOOD_VALUE):
+    """Return a position of two with the value of the first seat."""
+    return AnalysedPosition((value, 1 - value), seat, move, better, "")
+
+
+def analysis(*found):
+    """Return positions as they are one after another, and a last one."""
+    positions = ()
+    for one in found:
+        positions = with_position(positions, one)
+    return positions
+
+
+def test_a_turning_point_costs_more_than_a_move_that_is_clearly_worse():
+    assert TURNING_POINT > CLEARLY_BETTER
+    small = analysis(position(0.5), position(0.5 - TURNING_POINT + 0.001, move="", better=()))
+    assert small[0].better == GOOD_VALUE
+    assert turning_points(small) == []
+    large = analysis(position(0.5), position(0.5 - TURNING_POINT - 0.001, move="", better=()))
+    assert [point.number for point in turning_points(large)] == [1]
+
+
+def test_every_game_is_analysed_and_the_same_way_again():
+    for rules, at in random_positions(random.Random(3)):
+        move = rules.first_moves(at, 1)[0][0]
+        found = analyse_position(rules, at, move, 300, b"seed")
+        assert found == analyse_position(rules, at, move, 300, b"seed"), rules.key
+        assert found.seat == rules.to_move(at)
+        assert bool(found.score) == (rules.players == (1,)), rules.key
+        assert 1 <= len(found.better) <= MOST_LINE_MOVES
+        assert len(" ".join(found.better[1:])) <= MOST_LINE_CHARACTERS
+        assert analyse_position(rules, at, "", 300, b"seed").better == ()
+
+
+def wins(rules, at, move):
+    outcome = rules.outcome(rules.play(at, move))
+    return outcome is not None and outcome.winners == (rules.to_move(at),)
+
+
+def missed_wins():
+    """Yield positions of goliath with a winning move, and another after which the opponent wins at once."""
+    for seed in range(20):
+        for rules, at in random_positions(random.Random(seed), 120):
+            moves = list(rules.moves(at)) if rules.key == "goliath" else []
+            if not any(wins(rules, at, move) for move in moves):
+                continue
+            for move in moves:
+                after = rules.play(at, move)
+                if rules.outcome(after) is None and any(
+                    wins(rules, after, reply) for reply in rules.moves(after)
+                ):
+                    yield rules, at, move
+                    break
+
+
+def test_a_win_that_was_missed_is_a_turning_point():
+    found = list(missed_wins())
+    assert found
+    for rules, at, move in found:
+        played = analyse_position(rules, at, rules.write(move), 8_000, b"before")
+        after = analyse_position(rules, rules.play(at, move), "", 8_000, b"after")
+        (point,) = turning_points(analysis(played, after))
+        assert point.move == rules.write(move)
+        assert point.better[0] != point.move
+        rules.check(at, rules.read(point.better[0]))
+
+
+def test_positions_with_very_many_moves_have_a_move():
+    """In goliath all stones can be picked up, and in jump a full board has countless chains."""
+    rng = random.Random(4)
+    goliath = latest_rules("goliath")
+    at = goliath.start(goliath.read_options(()), 2, None)
+    inside = [place for place in range(15, 55) if place not in (at.david, at.goliath)]
+    stones = rng.sample(inside, 30)
+    crowded = replace(
+        at,
+        light=sum(1 << place for place in stones[:15]),
+        dark=sum(1 << place for place in stones[15:]),
+    )
+    jump = latest_rules("jump")
+    start = jump.start(jump.read_options(()), 1, None)
+    full = replace(start, stones=sum(1 << place for place in rng.sample(range(64), 32)))
+    for rules, position in [(goliath, crowded), (jump, full)]:
+        for level in LEVELS:
+            text = choose_move(rules, position, level, b"")
+            assert rules.write(rules.check(position, rules.read(text))) == text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.boards.grid import SquareGrid, grid_places, grid_text, paint_grid, stone_on
+from domain.boards.grid import SquareGrid, paint_grid, stone_on
 from domain.game.painter import BoardInput
 from domain.game.protocol import UnreadableMove
 
@@ -13,20 +13,11 @@ def names(places) -> set[str]:
     return {GRID.names[place] for place in places}
 
 
-def test_places_are_named_in_reading_order():
-    assert GRID.names[:5] == ("a1", "b1", "c1", "d1", "a2")
-    assert len(GRID.names) == len(GRID.index) == 12
-
-
 def test_what_lies_around_a_place_ends_at_the_edge():
     assert names(GRID.beside[GRID.index["a1"]]) == {"b1", "a2"}
     assert names(GRID.around[GRID.index["b2"]]) == {"a1", "b1", "c1", "a2", "c2", "a3", "b3", "c3"}
     rays = [[GRID.names[at] for at in ray] for ray in GRID.rays[GRID.index["b2"]]]
     assert rays == [["b1"], ["c2", "d2"], ["b3"], ["a2"], ["c1"], ["c3"], ["a3"], ["a1"]]
-
-
-def test_only_places_of_the_board_are_found_in_a_text():
-    assert GRID.in_text("d3-a1:b2,e1 a4 xa1 a12") == ("d3", "a1", "b2")
 
 
 @pytest.mark.parametrize(
@@ -51,13 +42,6 @@ def test_a_move_is_read_as_so_many_places_or_is_refused_with_its_form(text, coun
     with pytest.raises(UnreadableMove) as refusal:
         GRID.read(text, "write it so", count)
     assert refusal.value.sentence == f"{text!r} isn't a move; write it so"
-
-
-def test_each_place_is_where_the_text_shows_it():
-    lines = grid_text(GRID, {name: str(at % 10) for at, name in enumerate(GRID.names)}).split("\n")
-    found = [lines[place.line][place.column] for place in grid_places(GRID)]
-    assert found == [str(at % 10) for at in range(12)]
-    assert grid_text(GRID, {"b2": "x"}).split("\n")[2] == " 2 . x . .  2"
 
 
 def test_a_turned_board_has_its_first_row_below():

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from domain.rules import all_games
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +28,6 @@ EXAMPLES = {
     "serve/banner.py": ["pow2"],
 }
 """Examples of commands and values in help and in the API's document: a file, and what it names."""
-WEB = SERVICES / "http" / "web"
 SHOWN = SERVICES / "demo"
 """The demo shows every game, in matches that are chosen for it."""
 
@@ -65,25 +62,8 @@ def files_that_name_games(folder: Path, besides: Path) -> dict[str, list[str]]:
     return {path: names for path, names in named.items() if names}
 
 
-def test_what_games_share_names_none() -> None:
-    assert files_that_name_games(ROOT / "domain", GAMES) == {}
-
-
 def test_services_name_games_in_examples_only() -> None:
     assert files_that_name_games(SERVICES, SHOWN) == EXAMPLES
-
-
-def test_pages_scripts_and_styles_name_none() -> None:
-    paths = [*WEB.rglob("*.html"), *WEB.rglob("*.css"), *WEB.rglob("*.js")]
-    # a drawing says which game it is of, for others: what is made here must fit every game
-    named = [
-        (path.name, found)
-        for path in paths
-        if path.name != "htmx.js"
-        for found in (*NAMED.findall(path.read_text()), *re.findall("data-game", path.read_text()))
-    ]
-    assert len(paths) > 50
-    assert named == []
 
 
 def test_a_game_names_no_other() -> None:
@@ -96,23 +76,3 @@ def test_a_game_names_no_other() -> None:
 def test_the_tuple_of_games_has_a_line_a_game() -> None:
     text = (GAMES / "__init__.py").read_text()
     assert [found[1] for found in re.finditer(r"^    (\w+)\.GAME,$", text, re.MULTILINE)] == KEYS
-
-
-def test_the_project_file_names_none() -> None:
-    assert NAMED.findall((ROOT / "pyproject.toml").read_text()) == []
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        'KEY = "pow2"',
-        "from domain.games.line import GAME",
-        "from domain.games import one",
-        "import domain.games.two.game",
-        'rules = rules_by_id("jump/1")',
-        "position: GoliathRules",
-        "def paint(): return torere.GAME",
-    ],
-)
-def test_a_name_is_found_wherever_it_stands(source: str) -> None:
-    assert names_in(source) != []

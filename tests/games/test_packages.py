@@ -2,80 +2,19 @@
 
 import re
 from dataclasses import replace
-from importlib.resources import files
 
 import msgspec
 import pytest
 
-from domain.drawing import draw_text
-from domain.fairness import DrawStream
 from domain.game.painter import BoardInput, Picture
-from domain.game.protocol import AnyRules
 from domain.games.torere.rules import TorereMove, TorerePosition, TorereRules
 from domain.rules import (
     GamePackage,
     IllegalMove,
     all_games,
-    all_rules,
     game_by_key,
-    pack_position,
-    rules_id,
-    unpack_position,
 )
 from tests.games.completeness import lacking
-from tests.golden.make_games import path_of
-
-each_game = pytest.mark.parametrize("rules", all_rules(), ids=rules_id)
-
-
-def start(rules: AnyRules, players: int) -> object:
-    options = rules.read_options(())
-    return rules.start(
-        options, players, rules.draw(options, players, DrawStream(bytes(32), "test/1"))
-    )
-
-
-@each_game
-def test_a_game_has_help_in_english_and_german(rules: AnyRules) -> None:
-    folder = files(game_by_key(rules.key).package)
-    pages = [folder.joinpath(f"help{suffix}.txt").read_text("utf-8") for suffix in ("", ".de")]
-    assert pages[0] != pages[1]
-    for page in pages:
-        assert f"{rules.key} challenge" in page
-        assert max(map(len, page.splitlines())) <= 78
-
-
-@each_game
-def test_a_game_is_drawn_in_all_its_displays_without_trailing_blanks(rules: AnyRules) -> None:
-    for players in rules.players:
-        for display in rules.displays:
-            drawing = draw_text(
-                rules, start(rules, players), display, ("alice", "bob", "carol")[:players]
-            )
-            assert drawing
-            assert all(line == line.rstrip() for line in drawing.split("\n"))
-
-
-@each_game
-def test_a_game_has_recorded_games(rules: AnyRules) -> None:
-    recorded = path_of(rules.key).read_text()
-    assert recorded.count(f'"{rules_id(rules)}"') >= 20
-
-
-@each_game
-def test_a_position_packs_and_a_side_has_a_name(rules: AnyRules) -> None:
-    for players in rules.players:
-        position = start(rules, players)
-        assert unpack_position(rules_id(rules), pack_position(position)) == position
-        assert len(rules.sides) >= players
-
-
-@each_game
-def test_a_first_move_is_written_as_it_is_read_and_has_no_blanks(rules: AnyRules) -> None:
-    position = start(rules, rules.players[0])
-    for text in rules.legal_moves(position):
-        assert " " not in text
-        assert rules.write(rules.check(position, rules.read(text))) == text
 
 
 @pytest.mark.parametrize("game", all_games(), ids=lambda game: game.key)
@@ -143,14 +82,3 @@ def test_a_game_without_tests_and_records_is_noticed() -> None:
         "board on file",
         "illegal-move sentence",
     }
-
-
-def test_a_family_of_options_without_recorded_games_is_noticed() -> None:
-    assert lacking(game_by_key("one"), "tests.games.two") == {
-        "recorded games",
-        "illegal-move sentence",
-    }
-
-
-def test_keys_are_words_a_player_can_type() -> None:
-    assert all(rules.key.isalnum() and rules.key.islower() for rules in all_rules())

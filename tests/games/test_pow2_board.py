@@ -1,46 +1,43 @@
 """The Power of Two board, checked against the rules' figures and a reference by fractions."""
 
-from itertools import combinations
+import random
+import re
+from itertools import pairwise
+from math import dist
 from pathlib import Path
 
 import pytest
 
 from domain.boards import pow2_board
 from domain.boards.pow2_board import (
-    ADJACENT,
     INDEX,
     LINES,
     NAMES,
-    SLIDES,
-    SLIDES_INSIDE,
     SMALL,
-    TRIANGLES,
 )
+from domain.drawing import draw_text
+from domain.rules import latest_rules
 from tests.games.pow2 import reference
+from tests.games.svg_pictures import (
+    SVG,
+    after,
+    centre,
+    corners,
+    marked,
+    parsed,
+    places,
+    points,
+    recorded,
+    start,
+    with_class,
+)
+from tests.golden.make_games import replay
 
 GAMES = Path(__file__).parent
 
 
 def board(names):
     return sum(1 << INDEX[name] for name in names.split())
-
-
-def test_there_are_64_intersections_44_lines_168_edges_and_104_triangles():
-    assert len(NAMES) == 64
-    assert len(LINES) == 44
-    assert len({frozenset(edge) for edge in pow2_board.EDGES}) == len(pow2_board.EDGES) == 168
-    assert len({frozenset(triangle) for triangle in TRIANGLES}) == len(TRIANGLES) == 104
-
-
-def test_vertices_edges_and_faces_obey_euler():
-    """The faces are the triangles, the centre and the outside."""
-    assert len(NAMES) - len(pow2_board.EDGES) + len(TRIANGLES) + 2 == 2
-
-
-def test_the_outer_edges_come_first():
-    assert [(NAMES[line[0]], NAMES[line[-1]]) for line in pow2_board.OUTER] == [
-        ("a1", "a13"), ("m1", "m13"), ("a1", "m1"), ("a13", "m13"),
-    ]  # fmt: skip
 
 
 def test_names_are_the_marks_of_figure_1():
@@ -64,62 +61,6 @@ def test_lines_equal_those_found_by_fractions():
     )
 
 
-def test_points_are_fifteenths_of_the_exact_crossings():
-    exact = {name: (x * 15, y * 15) for (x, y), name in reference.POINTS.items()}
-    assert exact == pow2_board.POINTS
-
-
-def test_adjacent_means_joined_by_one_edge():
-    for name in NAMES:
-        assert set(pow2_board.names_of(ADJACENT[INDEX[name]])) == reference.NEAR[name]
-
-
-def test_triangles_are_three_mutually_adjacent_intersections():
-    expected = {
-        frozenset(three)
-        for three in combinations(NAMES, 3)
-        if all(b in reference.NEAR[a] for a, b in combinations(three, 2))
-    }
-    assert {frozenset(NAMES[at] for at in triangle) for triangle in TRIANGLES} == expected
-
-
-def reached(slides, origin, occupied):
-    return {
-        NAMES[target]
-        for line, reach in slides[INDEX[origin]]
-        for target, _ in reach[line & occupied]
-    }
-
-
-@pytest.mark.parametrize(("origin", "occupied"), [("a1", ""), ("m13", "m9 h8 i9"), ("c5", "b4 e5")])
-@pytest.mark.parametrize(("slides", "noborder"), [(SLIDES, False), (SLIDES_INSIDE, True)])
-def test_sliding_ends_before_the_first_piece(origin, occupied, slides, noborder):
-    blocked = board(occupied)
-    expected = reference.slides(set(occupied.split()), origin, noborder=noborder)
-    assert reached(slides, origin, blocked) == set(expected)
-
-
-def test_the_board_can_always_take_eight_pieces_none_next_to_another():
-    """Every maximal such set has eleven or more, so the placing phase of -free never sticks."""
-    everywhere = (1 << 64) - 1
-
-    def smallest(free, placed, best):
-        if placed >= best or not free:
-            return min(placed, best) if not free else best
-        first = (free & -free).bit_length() - 1
-        for at in pow2_board.bits((ADJACENT[first] | 1 << first) & free):
-            best = smallest(free & ~(ADJACENT[at] | 1 << at), placed + 1, best)
-        return best
-
-    assert smallest(everywhere, 0, 64) == 11
-
-
-def test_what_is_seen_from_an_intersection_is_all_on_its_lines():
-    for at, name in enumerate(NAMES):
-        on = {other for line in reference.BOARD_LINES if name in line for other in line}
-        assert set(pow2_board.names_of(pow2_board.ON_COMMON_LINE[at])) == on
-
-
 def test_jumps_lead_over_the_next_intersection_of_a_line_to_the_one_behind():
     for at, name in enumerate(NAMES):
         expected = {
@@ -136,3 +77,155 @@ def test_jumps_lead_over_the_next_intersection_of_a_line_to_the_one_behind():
         assert len({to for to, _ in found}) == len(found)  # a landing tells what is jumped over
         assert all(landing == 1 << to for to, _, landing in jumps)
         assert list(jumps) == sorted(jumps)
+
+
+# --- the drawings of goliath and line, against boards on record; the templates are pow
+
+
+COUNTED = "m13-a13:b10 a1-b4:f11 a13-e11:a13 b4-c6:e9 e11-d10:g13 c6-g4:i3 d10-c11:d10"
+"""A match that ends by -count."""
+NINETEEN = (
+    "b4 m13 k5 d10 g4 d12 f3 i1 e7 h8 f6 i7 c3 i11 e3 j10 d4 c11 e5 j12 a5 k3 c5 k8 c6 k11 d7 k9 d2"
+    " g10 k6 h6 i13 m9 l10"
+)
+"""A match as the source pictures its end: 19 to 16, Dark has won."""
+
+
+def played(key, flags, moves):
+    rules = latest_rules(key)
+    at = rules.start(rules.read_options(flags), 2, None)
+    for text in moves.split():
+        at = rules.play(at, rules.check(at, rules.read(text)))
+    return at
+
+
+BOARDS = [
+    ("goliath-start", "goliath", [], "", "large"),
+    ("goliath-example", "goliath", [], "m13-h8:i9 a1-c3:f6", "small"),
+    ("goliath-counted", "goliath", ["-count"], COUNTED, "large"),
+    ("line-start", "line", [], "", "small"),
+    ("line-19-16", "line", [], NINETEEN, "large"),
+]
+
+
+@pytest.mark.parametrize(("name", "key", "flags", "moves", "display"), BOARDS)
+def test_positions_are_drawn_as_on_record(name, key, flags, moves, display):
+    golden = (GAMES / f"{name.replace('-', '/', 1)}.txt").read_text().removesuffix("\n")
+    assert draw_text(latest_rules(key), played(key, flags, moves), display) == golden
+
+
+PAGES = Path(__file__).parents[2] / "domain/games"
+EXAMPLES = {
+    "pow2": ("m13-m5:l4", "a13-c11"),
+    "goliath": ("m13-h8:i9", "a1-c3:f6"),
+    "line": ("a1", "h8"),
+}
+ALL_PAGES = [(key, language) for key in EXAMPLES for language in ("", ".de")]
+
+
+def page(key, language=""):
+    return (PAGES / f"{key}/help{language}.txt").read_text(encoding="utf-8")
+
+
+def played_on_page(key, *texts):
+    rules = latest_rules(key)
+    at = rules.start(rules.read_options([]), 2, None)
+    for text in texts:
+        at = rules.play(at, rules.check(at, rules.read(text)))
+    return at
+
+
+@pytest.mark.parametrize(("key", "language"), ALL_PAGES)
+def test_the_boards_on_a_page_are_the_drawn_ones(key, language):
+    assert draw_text(latest_rules(key), played_on_page(key), "large") in page(key, language)
+    assert draw_text(latest_rules(key), played_on_page(key, *EXAMPLES[key]), "small") in page(
+        key, language
+    )
+
+
+def moves_on(key, language):
+    found = re.findall(r"\b[a-m]\d+-[a-m]\d+(?::[a-m]\d+(?:[,>][a-m]\d+)*)?", page(key, language))
+    return [text for text in found if not text.startswith("a1-d3")]  # quoted as the error it is
+
+
+@pytest.mark.parametrize(("key", "language"), ALL_PAGES)
+def test_every_move_on_a_page_is_canonical_notation(key, language):
+    rules = latest_rules(key)
+    texts = moves_on(key, language)
+    assert texts or key == "line"
+    assert all(rules.write(rules.read(text)) == text for text in texts)
+
+
+# --- the games on the Power of Two board in SVG: where things are, what is marked, wha
+
+
+def test_a_touch_means_the_nearest_place_and_never_two():
+    drawn = places(parsed("line", start("line")))
+    areas = {
+        name: (centre(place), corners(place.find(f"{SVG}path"))) for name, place in drawn.items()
+    }
+    rng = random.Random(1)
+    hit = 0
+    for _ in range(2000):
+        touch = rng.uniform(20, 492), rng.uniform(20, 492)
+        distances = {name: dist(touch, middle) for name, (middle, _) in areas.items()}
+        nearest, second = sorted(distances, key=distances.get)[:2]
+        if distances[second] - distances[nearest] < 0.1:
+            continue
+        inside = [name for name, area in areas.items() if _holds(*area, touch)]
+        assert inside in ([], [nearest])
+        hit += len(inside)
+        assert inside or distances[nearest] > 29
+    assert hit > 1000
+
+
+def _holds(middle, area, touch):
+    """Return whether a convex area around its middle holds a point."""
+    x, y = touch[0] - middle[0], touch[1] - middle[1]
+    sides = [
+        (bx - ax) * (y - ay) - (by - ay) * (x - ax)
+        for (ax, ay), (bx, by) in pairwise([*area, area[0]])
+    ]
+    return all(side >= 0 for side in sides) or all(side <= 0 for side in sides)
+
+
+@pytest.mark.parametrize("key", ["one", "two"])
+def test_lines_that_count_and_lines_with_too_many_stones_are_marked(key):
+    for at in replay(recorded(key)):
+        tree, counts = parsed(key, at), draw_text(latest_rules(key), at, "small").split("\n")[0]
+        full = re.search(r"Lines with exactly \w+: (\d+)", counts)[1]
+        assert len(with_class(tree, "full")) == int(full)
+        stones = latest_rules(key).to_json(at)["board"]
+        most = {"one": 1, "two": 2}[key]
+        over = sum(sum(NAMES[place] in stones for place in line) > most for line in LINES)
+        assert len(with_class(tree, "over")) == over
+        (said,) = with_class(tree, "counts")
+        assert f"{full} lines with {key}, {over} with more" in said.text
+
+
+@pytest.mark.parametrize(
+    ("key", "texts", "touched", "ways", "thrown"),
+    [
+        ("pow2", "m13-j7", "-m13 j7", "m13-j7", ""),
+        ("pow2", "m13-j7 a13-a9 j7-m7", "-j7 m7", "j7-m7", ""),
+        ("goliath", "m13-h8:i9", "-m13 h8 i9", "m13-h8", "h8-i9"),
+        ("line", "c3 j12", "j12", "", ""),
+        ("duo", "c3 j12", "j12", "", ""),
+        ("jump", "a1 e1:g1", "e1 g1", "", ""),
+        ("jump", "a1 e1:g1 e3:d4-g1", "e3 -d4 g1", "d4-g1", ""),
+        ("one", "a5 -a5", "-a5", "", ""),
+        ("two", "a5 c3", "c3", "", ""),
+        ("two", "a5 done", "", "", ""),
+    ],
+)
+def test_the_last_move_is_marked_with_the_ways_that_were_gone(key, texts, touched, ways, thrown):
+    tree = after(key, start(key, players=latest_rules(key).players[0]), *texts.split())
+    assert marked(tree) == set(touched.split())
+    where = {name: centre(place) for name, place in places(tree).items()}
+    trails = {"trail": [], "trail thrown": []}
+    for each in with_class(tree, "trail"):
+        trails[each.get("class")].append(points(each))
+    for kind, expected in (("trail", ways), ("trail thrown", thrown)):
+        assert trails[kind] == [
+            [where[name] for name in way.split("-")] for way in expected.split()
+        ]

@@ -25,15 +25,12 @@ from domain.tournament.commands import (
 from domain.tournament.decide import decide, due_command, next_due
 from domain.tournament.events import (
     Entered,
-    EntryTakenBack,
     PlacesConfirmed,
     SectionPaired,
-    TournamentFinished,
-    TournamentStarted,
 )
 from domain.tournament.evolve import evolve
 from domain.tournament.forms import check_terms
-from domain.tournament.state import MatchReport, Pairing, Phase, TournamentState
+from domain.tournament.state import MatchReport, Pairing, TournamentState
 from tests.golden.make_events import TOURNAMENTS
 from tests.helpers.given import BEGIN
 from tests.helpers.tournaments import NUMBER, ORGANISER, PLAYERS, Tournament, terms_of_three
@@ -195,16 +192,6 @@ def test_a_command_is_refused_and_changes_nothing(
     assert tournament.events == before
 
 
-def test_a_player_is_taken_out_once() -> None:
-    found = running()
-    gone = WithdrawPlayer(account=PLAYERS[0], kind="silent", text=DIGEST)
-    found.do(ORGANISER, gone)
-    assert found.refuses(ORGANISER, gone) == (
-        Code.TOO_LATE,
-        "the player has left the tournament already",
-    )
-
-
 @pytest.mark.parametrize("name", TOURNAMENTS)
 def test_the_record_leads_to_the_same_decisions_and_the_same_state(name: str) -> None:
     found = TOURNAMENTS[name]()
@@ -215,17 +202,6 @@ def test_the_record_leads_to_the_same_decisions_and_the_same_state(name: str) ->
         state = evolve(state, one.body, one.at, one.actor)
     assert state == found.state
     assert verify(NUMBER, found.events, range(len(found.events))).events == len(found.events)
-
-
-def test_a_start_numbers_players_by_rating_and_pairs_each_with_each() -> None:
-    found = running()
-    started, *sections = found.bodies[-2:]
-    assert isinstance(started, TournamentStarted)
-    assert [one.account for one in started.players] == [PLAYERS[2], PLAYERS[1], PLAYERS[0]]
-    (section,) = sections
-    assert isinstance(section, SectionPaired)
-    pairs = {frozenset((one.first, one.second)) for one in section.pairings}
-    assert pairs == {frozenset(pair) for pair in ((0, 1), (0, 2), (1, 2))}
 
 
 def section_of(found: Tournament) -> tuple[int, SectionPaired]:
@@ -257,15 +233,6 @@ def test_recorded_pairings_that_are_no_round_robin_are_found(
         verify(NUMBER, forged)
 
 
-def test_another_round_robin_than_that_of_today_verifies() -> None:
-    found = running()
-    seq, body = section_of(found)
-    turned = tuple(reversed(body.pairings))
-    assert turned != body.pairings
-    forged = found.forged(seq, body=replace(body, pairings=turned))
-    assert verify(NUMBER, forged).events == len(found.events)
-
-
 def test_a_forged_entry_and_forged_places_are_found() -> None:
     found = confirmed()
     bodies = found.bodies
@@ -279,39 +246,6 @@ def test_a_forged_entry_and_forged_places_are_found() -> None:
     forged = replace(last, sections=((replace(best, points=300), *others),))
     with pytest.raises(BrokenHistory):
         verify(NUMBER, found.forged(len(bodies), body=forged))
-
-
-def test_the_last_result_finishes_and_a_ruling_may_take_it_back() -> None:
-    found = running()
-    found.report("1-0", "0-1")
-    assert isinstance(found.report("1/2", first=2)[-1], TournamentFinished)
-    found.report("", first=2, seq=10)
-    assert found.state.phase is Phase.RUNNING
-    assert isinstance(found.report("--", first=2, seq=11)[-1], TournamentFinished)
-    found.holds()
-
-
-def test_a_report_again_is_old_and_one_after_a_ruling_is_new() -> None:
-    found = finished()
-    assert found.refuses(SERVER_ACCOUNT, LATE_REPORT)[0] == Code.TOO_LATE
-    found.report("0-1", seq=10)
-    assert found.state.result_of(0) == "0-1"
-
-
-def test_the_one_who_makes_it_full_starts_it() -> None:
-    found = Tournament()
-    found.draft()
-    found.enter(2)
-    events = found.do(PLAYERS[2], EnterTournament(rating=1400))
-    assert [type(one) for one in events] == [Entered, TournamentStarted, SectionPaired]
-    found.holds()
-
-
-def test_who_waits_moves_up_when_another_leaves() -> None:
-    found = opened(4)
-    assert isinstance(found.do(PLAYERS[0], LeaveTournament())[0], EntryTakenBack)
-    found.do(ORGANISER, StartTournament())
-    assert {one.account for one in found.state.entrants} == set(PLAYERS[1:4])
 
 
 def test_the_scheduler_starts_at_the_date_and_cancels_with_too_few() -> None:

@@ -1,17 +1,20 @@
 """Brackets of 2 to 130 players, ties of several matches, and third place."""
 
-import random
+from collections import Counter
+from itertools import combinations
 
 import pytest
 
 from domain.tournament.knockout import (
     first_round,
     next_round,
-    third_place,
     tie_matches,
     tie_score,
 )
 from domain.tournament.results import USUAL_POINTS, PairResult, ScheduledMatch
+from domain.tournament.schedule import round_robin
+from domain.tournament.sections import split_sections
+from domain.tournament.threes import next_threes
 
 BETTER_WINS = min
 
@@ -24,16 +27,6 @@ def rounds_of(players, winner=BETTER_WINS):
         ties = next_round([one if other is None else winner((one, other)) for one, other in ties])
         rounds.append(ties)
     return rounds
-
-
-def test_the_bracket_of_six_is_that_of_the_page():
-    assert first_round(6) == [(0, None), (3, 4), (2, 5), (1, None)]
-
-
-def test_a_bracket_of_sixteen_by_hand():
-    assert first_round(16) == [(0, 15), (7, 8), (4, 11), (3, 12), (2, 13), (5, 10), (6, 9), (1, 14)]
-    assert first_round(2) == [(0, 1)]
-    assert first_round(3) == [(0, None), (1, 2)]
 
 
 @pytest.mark.parametrize("players", range(2, 131))
@@ -51,27 +44,6 @@ def test_byes_go_to_the_first_and_the_better_meet_as_late_as_they_can(players):
         assert there == list(range(min(players, 2**left)))
         if left < len(rounds):
             assert all(one + other == 2**left - 1 for one, other in ties)
-
-
-@pytest.mark.parametrize("players", [2, 3, 5, 6, 8, 13, 32])
-def test_in_any_order_of_winners_all_ties_are_of_two_and_one_is_left(players):
-    chance = random.Random(players)
-    for _ in range(20):
-        rounds = rounds_of(players, chance.choice)
-        beaten = sum(other is not None for ties in rounds for _, other in ties)
-        assert beaten == players - 1
-        assert len(rounds[-1]) == 1
-
-
-def test_the_losers_of_the_semifinals_meet_for_third_place():
-    assert third_place([(0, 3), (1, 2)], [3, 1]) == (0, 2)
-    assert third_place([(0, None), (1, 2)], [0, 2]) is None
-
-
-def test_sides_are_exchanged_from_match_to_match_also_in_more_matches():
-    assert tie_matches((4, 7), 3) == [(4, 7), (7, 4), (4, 7)]
-    assert tie_matches((4, 7), 2, before=3) == [(7, 4), (4, 7)]
-    assert tie_matches((4, 7), 0) == []
 
 
 def score(tie, *results):
@@ -106,3 +78,105 @@ def test_a_tie_is_won_as_soon_as_the_other_cannot_catch_up(results, winner, draw
 
 def test_a_bye_is_won_without_a_match():
     assert tuple(tie_score((2, None), [], USUAL_POINTS)) == (2, False)
+
+
+# --- schedules: Berger's tables, groups of three, and the split into sections
+
+
+SIZES = [*range(2, 16), 16, 31, 50, 101]
+
+
+@pytest.mark.parametrize("players", SIZES)
+def test_each_pair_meets_once_and_nobody_is_twice_in_a_round(players):
+    rounds = round_robin(players)
+    assert len(rounds) == players - 1 + players % 2
+    for matches in rounds:
+        here = [player for pair in matches for player in pair]
+        assert len(here) == len(set(here)) == players - players % 2
+        assert [min(pair) for pair in matches] == sorted(min(pair) for pair in matches)
+    met = [frozenset(pair) for matches in rounds for pair in matches]
+    assert sorted(map(sorted, met)) == [list(pair) for pair in combinations(range(players), 2)]
+
+
+def played_threes(players, rounds):
+    """The groups of each round, with the number of pairs in it that had met before."""
+    earlier, repeated = [], []
+    for _ in range(rounds):
+        groups, resting = next_threes(range(players), earlier)
+        here = sorted([player for group in groups for player in group] + resting)
+        assert here == list(range(players))
+        assert len(resting) == players % 3
+        met = {frozenset(pair) for group in earlier for pair in combinations(group, 2)}
+        repeated.append(
+            sum(frozenset(pair) in met for group in groups for pair in combinations(group, 2))
+        )
+        earlier += groups
+    return earlier, repeated
+
+
+@pytest.mark.parametrize(
+    ("players", "rounds"),
+    [(3, 1), (5, 2), (7, 1), (8, 2), (9, 4), (12, 4), (15, 5), (24, 8), (60, 8)],
+)
+def test_threes_have_no_company_twice_for_as_many_rounds_as_are_usual(players, rounds):
+    assert played_threes(players, rounds)[1] == [0] * rounds
+
+
+def fewest(players, met):
+    """The fewest repeated pairs of all groups of these players, by trying all."""
+    if not players:
+        return 0
+    first, *others = players
+    return min(
+        sum(frozenset(pair) in met for pair in combinations((first, *two), 2))
+        + fewest([one for one in others if one not in two], met)
+        for two in combinations(others, 2)
+    )
+
+
+@pytest.mark.parametrize("players", range(3, 11))
+def test_a_round_of_few_players_has_the_fewest_repeated_pairs_that_it_can(players):
+    earlier, some = [], 0
+    for _ in range(6):
+        met = {frozenset(pair) for group in earlier for pair in combinations(group, 2)}
+        groups, resting = next_threes(range(players), earlier)
+        repeated = sum(
+            frozenset(pair) in met for group in groups for pair in combinations(group, 2)
+        )
+        assert repeated == fewest([one for one in range(players) if one not in resting], met)
+        some += repeated > 0
+        earlier += groups
+    assert some > 0
+
+
+def test_nobody_sits_out_again_before_all_have():
+    for players in (4, 5, 7, 10):
+        earlier, rested = [], Counter()
+        for _ in range(players + 3):
+            groups, resting = next_threes(range(players), earlier)
+            rested.update(resting)
+            earlier += groups
+            assert max(rested.values()) - min(rested[one] for one in range(players)) <= 1
+    assert next_threes([], []) == ([], [])
+    assert next_threes([4, 2], []) == ([], [2, 4])
+
+
+@pytest.mark.parametrize("size", range(3, 16))
+def test_sections_are_even_in_size_and_within_bounds(size):
+    for entrants in range(3, 200):
+        sections = split_sections(entrants, size)
+        sizes = [len(section) for section in sections]
+        assert sorted(player for section in sections for player in section) == list(range(entrants))
+        assert max(sizes) - min(sizes) <= 1
+        assert min(sizes) >= 3
+        assert max(sizes) <= max(size, 5)
+        assert max(sizes) <= size or entrants // 3 == len(sections)
+        # the best of each section are the first players, and strengths differ by less than a row
+        assert [section[0] for section in sections] == list(range(len(sections)))
+        assert all(section == sorted(section) for section in sections)
+
+
+@pytest.mark.parametrize(("entrants", "size"), [(2, 3), (0, 3), (9, 2), (20, 16)])
+def test_no_section_has_fewer_than_three_or_more_than_fifteen(entrants, size):
+    with pytest.raises(ValueError, match="no sections of"):
+        split_sections(entrants, size)

@@ -32,7 +32,9 @@ from domain.tournament.events import (
 )
 from domain.tournament.form_terms import LadderTerms
 from domain.tournament.forms import form_of
+from domain.tournament.ladder import LadderMatch, after_win, why_not
 from domain.tournament.state import AdjudicatedPairing, MatchReport, Pairing, Phase
+from infra.languages.wording import wording
 from tests.domain.tournament.plain_model import LETTERS, PlainLadder
 from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament, terms_of_three
 
@@ -73,22 +75,6 @@ def table(found):
     return form.table(section, found.state, found.state.terms)
 
 
-def test_it_starts_with_two_by_rating_and_a_challenge_is_one_pairing():
-    found = ladder(2)
-    assert order(found) == [0, 1]
-    assert found.state.entrants[0].rating > found.state.entrants[1].rating
-    done = found.do(account(found, 1), ChallengeOnLadder(player=0))
-    assert done == [SectionPaired(players=(1, 0), pairings=(Pairing(1, 0, 1),))]
-    assert refused(found, 1, 0) == (
-        Code.AGAINST_TERMS,
-        "a match of these two is running on the ladder already",
-    )
-    found.report("0-1")
-    assert order(found) == [1, 0]
-    assert found.state.phase is Phase.RUNNING
-    found.holds()
-
-
 def test_one_who_waited_for_room_at_the_start_can_enter_once_there_is_room():
     found = Tournament()
     found.draft(**(LADDER | {"capacity": 2}), ladder=LadderTerms())
@@ -100,29 +86,6 @@ def test_one_who_waited_for_room_at_the_start_can_enter_once_there_is_room():
     found.do(account(found, 0), LeaveTournament())
     found.do(waiting, EnterTournament(rating=1500))
     assert [account(found, one) for one in order(found)] == [PLAYERS[0], waiting]
-    found.holds()
-
-
-def test_results_move_places_once_and_records_follow_rulings():
-    found = ladder(4)
-    number = challenge(found, 3, 1)
-    found.report("1/2", first=number)
-    assert order(found) == [0, 1, 2, 3]
-    found.report("0-1", first=number, seq=10)
-    assert order(found) == [0, 1, 2, 3]
-    players = found.state.ladder.players
-    assert (players[3].won, players[3].drawn, players[1].lost) == (1, 0, 1)
-    found.report("", first=number, seq=11)
-    assert found.state.ladder.players[3].won == 0
-    assert refused(found, 3, 1)[1] == "a match of these two is running on the ladder already"
-    found.report("-+", first=number, seq=12)
-    assert order(found) == [0, 1, 2, 3]
-    found.wait(14)
-    found.report("0-1", first=challenge(found, 3, 1))
-    assert order(found) == [0, 3, 1, 2]
-    changes = [one.change for one in found.state.ladder.players]
-    assert changes == [0, -1, -1, 2]
-    assert found.state.ladder.players[0].changed == 0
     found.holds()
 
 
@@ -167,25 +130,6 @@ def test_a_newcomer_is_last_at_once_and_a_leaver_may_come_back_after_their_match
     found.holds()
 
 
-def test_a_player_who_is_taken_out_leaves_the_order_and_does_not_come_back():
-    found = ladder(4)
-    mine, other = challenge(found, 2, 1), challenge(found, 3, 1)
-    found.report("0-1", first=other)
-    out = account(found, 1)
-    found.do(ORGANISER, WithdrawPlayer(account=out, kind="silent", text=REASONS))
-    assert order(found) == [0, 3, 2]
-    assert found.state.unfinished == (mine,)
-    assert found.refuses(out, EnterTournament(rating=1_500))[0] is Code.TOO_LATE
-    found.report("-+", first=mine)
-    assert found.state.ladder.players[2].won == 0
-    assert order(found) == [0, 3, 2]
-    assert found.refuses(out, ChallengeOnLadder(player=0)) == (
-        Code.AGAINST_TERMS,
-        "only players of the ladder can challenge and be challenged",
-    )
-    found.holds()
-
-
 def test_nobody_who_plays_on_it_rules_over_a_ladder():
     found = ladder(3)
     found.do(ORGANISER, EnterTournament(rating=1_000))
@@ -194,18 +138,6 @@ def test_nobody_who_plays_on_it_rules_over_a_ladder():
     number = challenge(found, 1, 0)
     judged = AdjudicateMatches(results=(AdjudicatedPairing(number, "0-1"),), text=REASONS)
     assert found.refuses(ORGANISER, judged)[0] is Code.AGAINST_TERMS
-
-
-def test_an_adjudicated_match_moves_places_and_its_own_result_does_not():
-    found = ladder(3)
-    number = challenge(found, 2, 0)
-    judged = AdjudicateMatches(results=(AdjudicatedPairing(number, "0-1"),), text=REASONS)
-    found.do(ORGANISER, judged)
-    assert order(found) == [2, 0, 1]
-    found.report("1-0", first=number)
-    assert order(found) == [2, 0, 1]
-    assert found.state.ladder.players[0].won == 1
-    found.holds()
 
 
 def due(found):
@@ -271,12 +203,6 @@ def test_its_organiser_ends_it_and_it_is_over_with_its_last_match():
     found.holds()
 
 
-def test_without_matches_it_is_over_at_once():
-    found = ladder(2)
-    assert found.do(ORGANISER, EndLadder()) == [LadderEnded(), TournamentFinished()]
-    found.holds()
-
-
 def test_matches_of_long_ago_are_forgotten_and_their_points_are_not():
     found = ladder(4, rest=40)
     old, runs = challenge(found, 1, 0), challenge(found, 3, 2)
@@ -299,22 +225,6 @@ def test_matches_of_long_ago_are_forgotten_and_their_points_are_not():
     assert done == [ResultsCounted(reports=(MatchReport(old, 100, 12, "1-0"),))]
     assert (found.state.ladder, found.state.reports) == (before.ladder, before.reports)
     assert found.state.left == 3
-    found.holds()
-
-
-def test_news_of_a_forgotten_match_opens_no_ladder_that_is_over():
-    found = ladder(3, rest=0)
-    old = challenge(found, 1, 0)
-    found.report("1-0", first=old)
-    found.wait(30)
-    last = challenge(found, 1, 0)
-    found.do(ORGANISER, EndLadder())
-    found.report("1-0", first=last)
-    assert found.state.phase is Phase.FINISHED
-    found.report("0-1", first=old, seq=10)
-    assert found.state.phase is Phase.FINISHED
-    assert found.report("", first=old, seq=11)[1:] == [TournamentFinished()]
-    assert found.state.phase is Phase.FINISHED
     found.holds()
 
 
@@ -525,3 +435,81 @@ def test_random_ladders_are_as_the_plain_ones(part):
 def test_a_thousand_random_ladders_are_as_the_plain_ones(part):
     taken = sum((play_both(1_000 + 100 * part + seed) for seed in range(100)), Counter())
     assert taken["challenges"] > 600
+
+
+# --- a ladder says why somebody can't be challenged, and who stands where after wins a
+
+
+LADDER_RULES = LadderTerms(reach=2, running=2, rest=7, insertion=True, silence=30, drop=2)
+ORDER = [5, 3, 8, 1, 7, 2]
+NOW = 1_000 * DAY
+
+
+def reasons(challenger, challenged, *matches, rules=LADDER_RULES):
+    """Why a challenge isn't possible, in English and German; None if it is."""
+    why = why_not(rules, ORDER, matches, challenger, challenged, NOW)
+    return why and (str(why), why.in_language(wording("de")))
+
+
+@pytest.mark.parametrize(
+    ("challenger", "challenged", "said", "german"),
+    [
+        (3, 3, "nobody can challenge themselves", "niemand kann sich selbst herausfordern"),
+        (
+            3,
+            9,
+            "only players of the ladder can challenge and be challenged",
+            "herausfordern und herausgefordert werden können nur Spieler der Rangliste",
+        ),
+        (
+            3,
+            8,
+            "only players above can be challenged",
+            "herausgefordert werden können nur Spieler, die weiter oben stehen",
+        ),
+        (
+            1,
+            5,
+            "only players up to 2 places above can be challenged, and this is 3 places above",
+            "herausgefordert werden können nur Spieler bis zu 2 Plätze weiter oben, und hier sind es 3",
+        ),
+    ],
+)
+def test_places_decide_who_may_be_challenged(challenger, challenged, said, german):
+    assert reasons(challenger, challenged) == (said, german)
+
+
+@pytest.mark.parametrize(
+    ("ended", "days"),
+    [
+        (NOW, 7),
+        (NOW - 1, 7),
+        (NOW - DAY, 6),
+        (NOW - 7 * DAY + 1, 1),
+        (NOW - 7 * DAY, None),
+        (0, None),
+    ],
+)
+def test_the_same_two_rest_after_their_last_match(ended, days):
+    older = LadderMatch(3, 5, ended=NOW - 40 * DAY)
+    for match in (LadderMatch(3, 5, ended=ended), LadderMatch(5, 3, ended=ended)):
+        why = reasons(3, 5, match, older)
+        if days is None:
+            assert why is None
+            continue
+        many = "days" if days > 1 else "day"
+        assert (
+            why[0]
+            == f"the last match of these two is too recent; the next is possible in {days} {many}"
+        )
+        assert why[1].endswith(
+            f"die nächste ist in {days} {'Tagen' if days > 1 else 'Tag'} möglich"
+        )
+        assert reasons(8, 5, match) is None
+
+
+@pytest.mark.parametrize("insertion", [True, False])
+def test_a_win_changes_nothing_for_one_who_is_above_by_then_or_has_left(insertion):
+    assert after_win(ORDER, 5, 1, insertion=insertion) == ORDER
+    assert after_win(ORDER, 9, 1, insertion=insertion) == ORDER
+    assert after_win(ORDER, 1, 9, insertion=insertion) == ORDER

@@ -1,13 +1,12 @@
 """Leagues by their commands: seasons by date, promotion, leavers and newcomers; and as a plain model has them."""
 
 import random
-from time import perf_counter
+from fractions import Fraction
 
 import msgspec
 import pytest
 
-from domain.aggregates import pack, unpack, verify
-from domain.clocks.time_control import DAY
+from domain.aggregates import verify
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
 from domain.records import SERVER_ACCOUNT
@@ -19,14 +18,19 @@ from domain.tournament.commands import (
     StartTournament,
     WithdrawPlayer,
 )
-from domain.tournament.decide import due_command, next_due
-from domain.tournament.events import LeftAfterSeason, SectionPaired, TournamentFinished
+from domain.tournament.decide import next_due
+from domain.tournament.events import LeftAfterSeason, SectionPaired
 from domain.tournament.form_terms import LeagueTerms, StageTerms
 from domain.tournament.forms import check_terms
+from domain.tournament.league import LeagueNumbers, next_season
+from domain.tournament.results import USUAL_POINTS, PairResult, ScheduledMatch, Tally, plain_number
+from domain.tournament.schedule import round_robin
 from domain.tournament.seasons import division_changes, season_sections
+from domain.tournament.sections import qualifiers, shared_at, split_sections
 from domain.tournament.state import Phase
+from domain.tournament.table import TableRow, table_of
 from domain.tournament.terms import MOST_IN_LEAGUE
-from tests.domain.tournament.plain_model import plain_season, plain_table
+from tests.domain.tournament.plain_model import plain_qualifiers, plain_season, plain_table
 from tests.helpers.tournaments import ORGANISER, Tournament, terms_of_three
 
 DIGEST = b"r" * 32
@@ -74,48 +78,6 @@ def changes(held, section):
     return division_changes(held.state.sections[section], held.state, held.state.terms)
 
 
-def test_divisions_are_made_by_rating_and_a_season_begins_by_date_whatever_is_open():
-    held = league()
-    assert divisions(held) == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert next_due(held.state) == held.state.sections[0].at + 30 * DAY
-    assert due_command(held.state) == PairRound(stage=2)
-    win_by_rating(held, until=6)
-    assert pair(held)[0].stage == 2
-    # nobody has a point in the second division, so its first by rating is promoted
-    assert divisions(held) == [[0, 1, 2, 4], [3, 5, 6, 7]]
-    assert held.state.left == 6 + 12
-    held.holds()
-
-
-def test_open_matches_of_an_older_season_count_there_and_move_nobody_any_more():
-    held = league()
-    win_by_rating(held, until=6)
-    pair(held)
-    held.report(
-        *["1-0" if one.first == 7 else "0-1" for _, one in list(held.state.pairings)[6:12]], first=6
-    )
-    assert held.rows(held.state.sections[1])[-1].player != 4
-    assert divisions(held) == [[0, 1, 2, 4], [3, 5, 6, 7]]
-    assert changes(held, 1) == {4: 1, 5: 0, 6: 0, 7: 0}
-
-
-def test_a_league_of_three_seasons_is_finished_with_its_last_match_and_confirmed_by_division():
-    held = league()
-    win_by_rating(held)
-    assert held.state.phase is Phase.RUNNING
-    pair(held)
-    win_by_rating(held)
-    pair(held)
-    assert next_due(held.state) == 0
-    win_by_rating(held)
-    assert isinstance(held.bodies[-1], TournamentFinished)
-    held.do(ORGANISER, ConfirmPlaces())
-    assert [[one.player for one in places] for places in held.state.places] == [
-        [0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 2, 4], [3, 5, 6, 7], [0, 1, 2, 3], [4, 5, 6, 7],
-    ]  # fmt: skip
-    held.holds()
-
-
 def test_nothing_is_adjudicated_and_a_fourth_season_is_refused():
     held = league()
     pair(held)
@@ -151,16 +113,6 @@ def test_leaving_is_taken_back_by_entering_again():
     pair(held)
     assert divisions(held) == [[0, 1, 2, 4], [3, 5, 6, 7]]
     held.holds()
-
-
-def test_one_who_enters_again_after_a_season_without_begins_at_the_bottom_with_the_same_number():
-    held = league()
-    held.do(account(0), LeaveTournament())
-    pair(held)
-    held.do(account(0), EnterTournament(rating=9))
-    assert held.state.entrants[0].rating == 2000
-    pair(held)
-    assert divisions(held)[-1][0] == 0
 
 
 def test_newcomers_enter_while_it_runs_and_begin_at_the_bottom():
@@ -229,15 +181,6 @@ def test_a_league_that_all_but_two_leave_ends_with_its_last_match():
     win_by_rating(held)
     assert held.state.phase is Phase.FINISHED
     assert changes(held, 0) == {}
-    held.holds()
-
-
-def test_the_last_to_leave_ends_a_league_whose_matches_are_over():
-    held = league(players=3)
-    win_by_rating(held)
-    assert held.state.phase is Phase.RUNNING
-    held.do(account(2), LeaveTournament())
-    assert held.state.phase is Phase.FINISHED
     held.holds()
 
 
@@ -382,37 +325,6 @@ def test_a_plain_model_agrees_on_leagues_by_chance(count):
     assert seasons > 2 * count
 
 
-def test_five_divisions_over_three_seasons():
-    held = league(players=50, league=LeagueTerms(size=10, up=2, down=2, seasons=3))
-    win_by_rating(held)
-    for season in (2, 3):
-        pair(held)
-        assert [len(one) for one in divisions(held, season)] == [10] * 5
-        win_by_rating(held)
-    # the best always win: who is relegated comes back
-    assert divisions(held, 2)[0] == [0, 1, 2, 3, 4, 5, 6, 7, 10, 11]
-    assert divisions(held, 3) == [[*range(at, at + 10)] for at in range(0, 50, 10)]
-    assert held.state.phase is Phase.FINISHED
-    assert held.state.count == 3 * 5 * 45
-
-
-@pytest.mark.long
-def test_a_state_of_twenty_seasons_is_packed_in_milliseconds():
-    held = league(players=50, league=LeagueTerms(size=10, up=2, down=2, seasons=20))
-    for _ in range(19):
-        win_by_rating(held)
-        pair(held)
-    win_by_rating(held)
-    assert held.state.count == 4500
-    began = perf_counter()
-    data = pack(held.snapshot)
-    between = perf_counter()
-    assert unpack(data) == held.snapshot
-    after = perf_counter()
-    assert max(between - began, after - between) < 0.5
-    assert len(data.state) < 300_000
-
-
 def test_the_worked_season_of_the_documentation():
     anna, ben, carl, dora, emil, fay, gus, hana, ida, jon, kim, lea = range(12)
     held = league(players=11)
@@ -445,3 +357,82 @@ def test_the_worked_season_of_the_documentation():
         [gus, dora, kim, ida],
         [jon, hana, lea],
     ]
+
+
+# --- promotion, relegation and qualifying: by hand, and as a plain model has them for
+
+
+@pytest.mark.parametrize("numbers", [(2, 1, 1), (4, 3, 2), (4, -1, 1), (4, 1, -1)])
+def test_numbers_that_do_not_fit_are_refused(numbers):
+    with pytest.raises(ValueError, match="no league has these numbers"):
+        LeagueNumbers(*numbers)
+
+
+def test_a_plain_model_agrees_on_who_goes_up_and_down():
+    chance = random.Random("league")
+    merged = 0
+    for _ in range(100):
+        size = chance.randrange(3, 9)
+        up = chance.randrange(size)
+        down = chance.randrange(size - up + 1)
+        known = chance.randrange(2, 30)
+        divisions = next_season([], LeagueNumbers(size, up, down), (), range(known))
+        for _ in range(10):
+            places = [chance.sample(division, len(division)) for division in divisions]
+            everybody = [player for division in divisions for player in division]
+            leavers = chance.sample(everybody, min(len(everybody), chance.choice([0, 0, 1, 3])))
+            newcomers = range(known, known + chance.choice([0, 1, 2, 5]))
+            known += len(newcomers)
+            divisions = next_season(places, LeagueNumbers(size, up, down), leavers, newcomers)
+            assert divisions == plain_season(places, size, up, down, leavers, newcomers)
+            after = sorted(player for division in divisions for player in division)
+            assert after == sorted({*everybody, *newcomers} - set(leavers))
+            assert all(len(division) == size for division in divisions[:-1])
+            merged += any(len(division) > size for division in divisions)
+    assert merged > 50
+
+
+def stage(chance, entrants, size):
+    """Tables of the sections of a stage, with results by chance, and with the players of the tournament."""
+    tables = []
+    for section in split_sections(entrants, size):
+        matches = [
+            ScheduledMatch(*pair, chance.choice([*PairResult, None]))
+            for pairs in round_robin(len(section))
+            for pair in pairs
+        ]
+        rows = table_of(Tally(len(section), USUAL_POINTS, matches), ["wins", "sonneborn-berger"])
+        tables.append([row._replace(player=section[row.player]) for row in rows])
+    return tables
+
+
+def as_dict(row):
+    return {
+        "player": row.player, "place": row.place, "points": plain_number(row.points),
+        "counted": row.counted, "tiebreaks": list(row.tiebreaks),
+    }  # fmt: skip
+
+
+def test_a_plain_model_agrees_on_who_goes_on_from_a_stage():
+    chance = random.Random("stages")
+    best_next = 0
+    for _ in range(1_000):
+        tables = stage(chance, chance.randrange(3, 17), chance.randrange(3, 5))
+        first = chance.randrange(1, 3)
+        total = first * len(tables) + chance.randrange(4)
+        right, rest = qualifiers(tables, first, total)
+        plain = [[as_dict(row) for row in table] for table in tables]
+        expected = plain_qualifiers(plain, first, total)
+        assert ([row.player for row in right], [row.player for row in rest]) == expected
+        assert len(right) == first * len(tables)
+        best_next += len(rest)
+    assert best_next > 500
+
+
+def row(player, place, points, counted=3, *tiebreaks):
+    return TableRow(player, place, Fraction(points), tiebreaks, counted)
+
+
+def test_a_shared_place_at_the_line_is_named():
+    table = [row(3, 1, 2), row(0, 2, 1), row(1, 2, 1), row(2, 2, 1)]
+    assert [shared_at(table, first) for first in range(5)] == [[], [], [0, 1, 2], [0, 1, 2], []]

@@ -3,11 +3,8 @@
 from functools import partial
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.boards.pow2_board import INDEX, NAMES
-from domain.games.duo.rules import FINISH, DuoPosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.duo import reference
@@ -38,21 +35,11 @@ def split(at):
     return [{name for name, letter in shown.items() if letter == one} for one in "ox"]
 
 
-def position(board, colour, *, done=False):
-    return DuoPosition(*playing.sets(board, "ox"), COLOURS.index(colour), done)
-
-
 @st.composite
 def positions(draw):
     """Positions that come about by random play."""
     match = [at for at, _ in random_match("duo", (), draw(st.integers(0, 100)))]
     return draw(st.sampled_from(match))
-
-
-def test_the_first_stone_goes_anywhere_and_move_paths_are_those_of_line():
-    assert legal(start()) == [*NAMES, "done"]
-    replies = [RULES.play(start(), move) for move in RULES.moves(start())[:-1]]
-    assert sum(len(RULES.moves(at)) - 1 for at in replies) == 3032
 
 
 def test_a_stone_is_not_placed_on_a_line_with_the_other_colour():
@@ -63,16 +50,6 @@ def test_a_stone_is_not_placed_on_a_line_with_the_other_colour():
     assert refused(at, "a1") == "a1: a light stone is already there"
 
 
-def test_all_stones_in_the_way_are_named():
-    at = position({"a1": "o", "a9": "o", "j10": "x"}, "dark")
-    sentence = "a13: the light stones at a1 and a9 stand on lines through it"
-    assert refused(at, "a13") == sentence
-    assert (
-        refused(position({"a1": "o", "j10": "x"}, "light"), "j10")
-        == "j10: a dark stone is already there"
-    )
-
-
 def test_a_colour_without_a_place_is_passed_until_neither_has_one():
     """After its fourth stone dark has no place; light goes on alone."""
     texts = ["a13", "b4", "f8", "c3", "i5", "d4", "j10", "f6", "m1", "a9"]
@@ -81,17 +58,6 @@ def test_a_colour_without_a_place_is_passed_until_neither_has_one():
         "dark", "light", "light", "light",
     ]  # fmt: skip
     assert reference.places(*reversed(split(at))) == set()
-
-
-def test_the_match_ends_when_neither_colour_has_a_place():
-    at, text = list(random_match("duo", (), 3))[-1]
-    over = play(at, text)
-    outcome = playing.over(RULES, over)
-    light, dark = map(len, split(over))
-    assert (outcome.winners, outcome.reason) == ((0,), "no-move")
-    assert outcome.detail == f"{light + dark} stones placed, {light} light and {dark} dark"
-    assert colour(over) is None
-    assert refused(over, "done") == "done: the match is over: neither colour can place a stone"
 
 
 def test_done_ends_the_match_with_the_score_as_its_sentence():
@@ -105,14 +71,6 @@ def test_done_ends_the_match_with_the_score_as_its_sentence():
         assert (outcome.winners, outcome.reason, outcome.detail) == ((0,), "done", detail)
         assert legal(at) == []
         assert refused(at, "c3") == "c3: the match is over: the puzzle has been submitted"
-
-
-def test_the_score_is_all_stones_placed_with_what_is_proven_beside():
-    score = RULES.score(play(start(), "a1", "j10"))
-    assert score.rank == (-2,)
-    assert score.bound == (
-        "proven: 48 at most (44 and 4); 40 when no colour is passed before the end"
-    )
 
 
 # --- notation
@@ -136,19 +94,6 @@ def test_legal_moves_and_turns_agree_with_the_reference():
             stones[turn].add(text)
             turn = reference.next_colour(stones, turn)
         assert turn is None
-
-
-@given(positions())
-def test_legal_moves_come_sorted_each_once_and_are_counted(at):
-    playing.sorted_each_once_and_counted(RULES, at, (INDEX | {"done": FINISH}).get)
-    assert legal(at)[-1] == "done"
-
-
-@given(positions(), st.sampled_from(playing.SYMMETRIES))
-def test_a_turned_or_mirrored_board_has_the_turned_or_mirrored_moves(at, symmetry):
-    other = position(playing.turned_board(board(at), symmetry), colour(at))
-    expected = {playing.turned(text, symmetry) for text in legal(at)[:-1]} | {"done"}
-    assert set(legal(other)) == expected
 
 
 # --- positions as values

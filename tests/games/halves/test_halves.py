@@ -10,7 +10,9 @@ import random
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.games.halves.position import Ending
+from domain.games.halves.engine import evaluate
+from domain.games.halves.position import Ending, HalvesPosition
+from domain.games.halves.rules import HalvesRules
 from tests.games import playing
 from tests.games.halves import reference
 from tests.games.halves.given import (
@@ -18,26 +20,21 @@ from tests.games.halves.given import (
     WANING,
     A,
     B,
-    C,
-    ending,
     legal,
     numbers,
     options,
     parsed,
     play,
     position,
+    random_flags,
     random_game,
+    refused,
     row,
     start,
 )
 from tests.golden.make_games import RandomChance
 
 # --- the example of the source
-
-
-def test_the_tiles_of_the_example_are_numbered_in_reading_order():
-    by_cell = {(q, r): n for q, r, _, n in RULES.to_json(position(WANING, A))["tiles"]}
-    assert [by_cell[at] for at in ((0, 2), (1, 1), (2, 0), (2, 1), (3, 0))] == [4, 2, 1, 5, 3]
 
 
 def test_white_removing_the_bridging_tile_wins_with_the_next_move():
@@ -53,28 +50,7 @@ def test_white_removing_the_bridging_tile_wins_with_the_next_move():
         assert RULES.outcome(won).detail == "A has no tile left"
 
 
-def test_without_the_bridging_move_black_is_two_moves_from_a_win():
-    after = play(position(WANING, A), "4", "5", "2", "3")
-    assert RULES.outcome(after).winners == (B,)
-
-
 # --- options
-
-
-@pytest.mark.parametrize(
-    ("flags", "recorded"),
-    [
-        ((), ()),
-        (("touch_enemy", "keep_largest", "tiles_each=12", "must_touch=1", "free_edges=0"), ()),
-        (("-keep_chosen", "-free_edges=6"), ("-free_edges=6", "-keep_chosen")),
-        (("touch_any", "must_touch=2"), ("-must_touch=2", "-touch_any")),
-        (("no_contract", "manual_start", "invert_win", "tiles_each=60", "keep_most_friendly"),
-         ("-invert_win", "-keep_most_friendly", "-manual_start", "-no_contract",
-          "-tiles_each=60")),
-    ],
-)  # fmt: skip
-def test_options_are_recorded_sorted_without_defaults(flags, recorded):
-    assert RULES.write_options(options(*flags)) == recorded
 
 
 @pytest.mark.parametrize(
@@ -100,57 +76,6 @@ def test_the_challenge_says_that_nobody_may_be_able_to_remove_a_tile():
     )
 
 
-# --- the contract
-
-
-def test_who_keeps_or_swaps_lets_the_other_begin():
-    at = start("-tiles_each=4")
-    kept, swapped = play(at, "keep"), play(at, "swap")
-    assert RULES.to_move(kept) == RULES.to_move(swapped) == B
-    assert RULES.to_json(kept)["colours"] == [0, 1]
-    assert RULES.to_json(swapped)["colours"] == [1, 0]
-    own = [n for _, _, colour, n in RULES.to_json(swapped)["tiles"] if colour == 0]
-    assert {text.partition(",")[0] for text in legal(swapped)} == set(map(str, own))
-
-
-# --- endings
-
-
-def test_who_has_no_tile_left_wins():
-    assert ending(play(row("wb"), "1")) == ((A,), "no-tile", "A has no tile left")
-
-
-def test_with_invert_win_of_three_the_match_goes_on_without_one():
-    at = row("wbdbd", flags=["-invert_win"], colours=(0, 1, 2))
-    after = play(at, "1")
-    assert RULES.to_move(after) == B
-    assert RULES.to_move(play(after, "2")) == C
-    assert RULES.to_move(play(after, "2", "5")) == B
-    assert ending(play(after, "2", "5", "4")) == ((C,), "last-tiles", "C alone has tiles left")
-
-
-def test_equals_share_when_nobody_can_remove_a_tile():
-    three = {"colours": (0, 1, 2), "flags": ["-free_edges=6"]}
-    assert ending(row("wb", flags=["-free_edges=6"])) == (
-        (A, B), "stuck", "nobody can remove a tile; A and B have 1 each")  # fmt: skip
-    assert ending(row("wbdd", **three)) == (
-        (A, B), "stuck", "nobody can remove a tile; A and B have the fewest, 1 each")  # fmt: skip
-
-
-def test_a_match_in_which_nobody_can_ever_remove_a_tile_ends_when_that_phase_begins():
-    at = start("-free_edges=6")
-    assert RULES.to_move(at) == A
-    assert ending(play(at, "keep"))[:2] == ((A, B), "stuck")
-    assert ending(start("-free_edges=6", "-no_contract"))[:2] == ((A, B), "stuck")
-
-
-def test_up_to_three_free_edges_someone_of_those_in_can_always_remove_a_tile():
-    for seed in range(150):
-        flags, _, game = random_game(seed, leaving=False)
-        if options(*flags).free_edges <= 3:
-            assert RULES.outcome(game[-1]).reason != Ending.STUCK
-
-
 # --- random placement
 
 
@@ -164,23 +89,6 @@ class Asked:
     def below(self, purpose, n):
         self.asked.append((purpose, n))
         return n - 1 if self._last else 0
-
-
-def test_each_tile_is_one_draw_among_the_legal_cells_in_reading_order():
-    chance = Asked()
-    setup = RULES.draw(options("-tiles_each=3"), 2, chance)
-    # the 5 free cells beside B's first tile
-    assert chance.asked[0] == ("halves/placement", 5)
-    assert len(chance.asked) == 4
-    assert setup["tiles"][:4] == [[0, 0, 0], [0, 1, 1], [-1, 1, 0], [0, -1, 1]]
-    last = RULES.draw(options("-tiles_each=3"), 2, Asked(last=True))
-    assert last["tiles"][:3] == [[0, 0, 0], [0, 1, 1], [0, 2, 0]]
-
-
-def test_three_begin_around_a_corner_and_place_in_turn():
-    setup = RULES.draw(options("-tiles_each=4"), 3, Asked())
-    assert setup["tiles"][:3] == [[0, 0, 0], [0, 1, 1], [1, 0, 2]]
-    assert [colour for _, _, colour in setup["tiles"]] == [0, 1, 2] * 4
 
 
 @pytest.mark.parametrize("flags", [(), ("-touch_any",), ("-must_touch=2",), ("-tiles_each=60",)])
@@ -247,86 +155,6 @@ def test_with_manual_start_chance_draws_nothing():
     assert refusal.value.code is Code.BAD_SETUP
 
 
-# --- placing
-
-
-def test_a_cell_that_touches_two_tiles_is_always_found():
-    """Around an enemy that can be touched there is one between a free cell and its neighbours."""
-    for seed, players in ((seed, players) for seed in range(20) for players in (2, 3)):
-        rng, at = random.Random(seed), start("-manual_start", "-must_touch=2", players=players)
-        while (shown := RULES.to_json(at))["phase"] == "wax":
-            tiles = {(q, r) for q, r, _, _ in shown["tiles"]}
-            for q, r, _ in shown["cells"]:
-                assert len(tiles.intersection(reference.beside((q, r)))) >= 2
-            at = play(at, rng.choice(legal(at)))
-
-
-@pytest.mark.parametrize(
-    ("players", "flags", "numbers_of_paths"),
-    [
-        (2, (), [5, 42, 318]),
-        (2, ("-touch_any",), [8, 78, 888]),
-        (2, ("-must_touch=2",), [2, 6, 20]),
-        (3, (), [7, 66, 745]),
-        (3, ("-touch_any",), [9, 96, 1176]),
-        (3, ("-must_touch=2",), [3, 12, 60]),
-    ],
-)
-def test_the_numbers_of_placing_paths_are_those_on_record(players, flags, numbers_of_paths):
-    def paths(at, length):
-        if length == 1:
-            return RULES.count_moves(at)
-        return sum(paths(RULES.play(at, move), length - 1) for move in RULES.moves(at))
-
-    at = start("-manual_start", *flags, players=players)
-    assert [paths(at, length) for length in (1, 2, 3)] == numbers_of_paths
-
-
-def test_when_all_are_placed_tiles_are_numbered_and_the_contract_is_due():
-    at = play(start("-manual_start", "-tiles_each=2"), "1", "1")
-    shown = RULES.to_json(at)
-    assert shown["phase"] == "contract"
-    assert numbers(at) == [1, 2, 3, 4]
-    assert "cells" not in shown
-    assert (RULES.to_move(at), legal(at)) == (A, ["keep", "swap"])
-
-
-# --- removing
-
-
-def test_the_larger_group_survives_without_a_choice():
-    at = row("bbwb")
-    assert legal(at) == ["3"]
-    assert numbers(play(at, "3")) == [1, 2]
-    assert RULES.write(RULES.check(at, RULES.read("3,1"))) == "3"
-
-
-def test_a_group_may_be_named_where_nothing_falls_apart():
-    at = row("wbb")
-    assert RULES.write(RULES.check(at, RULES.read("1,3"))) == "1"
-
-
-def test_with_keep_chosen_the_mover_chooses_also_a_smaller_group():
-    at = row("bbwb", flags=["-keep_chosen"])
-    assert legal(at) == ["3,1", "3,4"]
-    assert numbers(play(at, "3,4")) == [4]
-
-
-def test_with_keep_most_friendly_the_group_with_most_own_tiles_survives():
-    flags = ["-keep_most_friendly"]
-    assert legal(row("bbwwb", flags=flags)) == ["3", "4"]
-    assert numbers(play(row("bbwwb", flags=flags), "3")) == [4, 5]
-    assert legal(row("bwwb", flags=flags)) == ["2", "3"]
-    assert legal(row("wbwb", flags=flags)) == ["1", "3"]
-    assert numbers(play(row("wbwbb", flags=flags), "3")) == [1, 2]
-
-
-def test_after_a_swap_the_friendly_tiles_are_those_of_the_new_colour():
-    at = row("wwbb", turn=B, flags=["-keep_most_friendly"], colours=(1, 0))
-    assert legal(at) == ["1", "2"]
-    assert numbers(play(at, "2")) == [1]
-
-
 # --- three players, one of whom leaves
 
 
@@ -334,52 +162,150 @@ def three(letters, *, turn=A, flags=(), **more):
     return row(letters, turn=turn, flags=flags, colours=(0, 1, 2), **more)
 
 
-def test_one_who_is_out_places_no_more_tiles():
-    at = RULES.remove_seat(start("-manual_start", "-tiles_each=3", players=3), B)
-    assert RULES.to_json(at)["out"] == [B]
-    seats = []
-    while RULES.to_json(at)["phase"] == "wax":
-        seats.append(RULES.to_move(at))
-        at = play(at, "1")
-    assert seats == [A, C, A, C]
-    assert len(numbers(at)) == 7
+# --- halves against a slow second opinion, and what holds in any position
 
 
-def test_one_who_leaves_in_the_own_turn_is_followed_by_the_next():
-    at = RULES.remove_seat(start("-manual_start", players=3), A)
-    assert RULES.to_move(at) == B
-    at = RULES.remove_seat(three("wbdwbd"), A)
-    assert RULES.to_move(at) == B
-    assert RULES.to_move(RULES.remove_seat(three("wbdwbd"), C)) == A
+# --- against the slow reference
 
 
-@pytest.mark.parametrize(("seat", "first"), [(A, B), (B, A)])
-def test_there_is_no_contract_if_one_of_the_first_two_is_out(seat, first):
-    at = start("-manual_start", "-tiles_each=2", players=3)
-    at = play(RULES.remove_seat(at, seat), "1", "1")
-    assert RULES.to_json(at)["phase"] == "wane"
-    assert RULES.to_move(at) == first
-    due = RULES.remove_seat(start("-tiles_each=3", players=3), seat)
-    assert RULES.to_json(due)["phase"] == "wane"
-    assert RULES.to_move(due) == first
+@pytest.mark.parametrize("part", range(3))
+def test_random_games_under_random_options_agree_with_the_reference(part):
+    for seed in range(part * 45, part * 45 + 45):
+        rng = random.Random(f"reference {seed}")
+        flags, players = random_flags(rng), rng.choice((2, 3))
+        at, game = start(*flags, players=players, seed=seed), reference.Game(players, parsed(flags))
+        if "-manual_start" not in flags:
+            setup = RULES.draw(options(*flags), players, RandomChance(random.Random(seed)))
+            for q, r, _ in setup["tiles"][players:]:
+                game.place((q, r))
+        while True:
+            agree(at, game)
+            if RULES.outcome(at) is not None:
+                break
+            if players == 3 and not game.out and rng.random() < 0.05:
+                seat = rng.randrange(3)
+                at = RULES.remove_seat(at, seat)
+                game.leave(seat)
+            else:
+                text = rng.choice(legal(at))
+                at = play(at, text)
+                game.play(text)
 
 
-def test_the_tiles_of_one_who_is_out_count_in_groups_and_can_be_cut_off():
-    at = RULES.remove_seat(three("wddbwb"), C)
-    assert numbers(play(at, "5")) == [1, 2, 3, 4]
-    assert numbers(play(three("wbbwd", out=[C]), "4")) == [1, 2, 3]
+def agree(at, game):
+    shown = RULES.to_json(at)
+    assert {key: shown[key] for key in ("phase", "colours", "tiles")} == game.shown()
+    assert RULES.to_move(at) == game.turn
+    texts = legal(at)
+    assert sorted(texts) == sorted(game.legal())
+    assert len(texts) == RULES.count_moves(at) == len(RULES.moves(at))
+    outcome = RULES.outcome(at)
+    found = None if outcome is None else (str(outcome.reason), list(outcome.winners))
+    assert found == game.result()
 
 
-def test_with_invert_win_those_in_are_judged_at_once_when_one_leaves():
-    at = play(three("wbdbd", flags=["-invert_win"]), "1")
-    assert ending(RULES.remove_seat(at, B)) == ((C,), "last-tiles", "C alone has tiles left")
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_two_thousand_random_option_sets_start_and_play_to_an_end(part):
+    for seed in range(part * 500, part * 500 + 500):
+        _, _, game = random_game(f"options {seed}")
+        assert RULES.outcome(game[-1]).reason in set(Ending)
 
 
-def test_when_those_in_can_not_remove_a_tile_they_are_judged_among_themselves():
-    around = [f"d {q},{r}" for q, r in reference.STEPS]
-    tiles = ["w 0,0", "b 3,-2", "b 2,-1", *around]
-    ring = {(2, -2), (3, -1), (2, 0), (3, -3), (4, -3), (4, -2), (1, -1), (1, 0)}
-    tiles += [f"d {q},{r}" for q, r in sorted(ring - set(reference.STEPS))]
-    at = position(tiles, C, "-free_edges=1", colours=(0, 1, 2))
-    assert ending(RULES.remove_seat(at, C)) == (
-        (A,), "stuck", "nobody can remove a tile; A has the fewest, 1")  # fmt: skip
+# --- properties
+
+
+FORM = (
+    "a move is a number, such as 3, or two, such as 4,2 (remove 4, keep the group of 2), "
+    "or keep or swap"
+)
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "sentence"),
+    [
+        (start("-manual_start"), "6", "6: there is no cell 6; they are numbered 1 to 5"),
+        (start("-manual_start"), "1,2",
+         "1,2: while tiles are being placed, a move is the number of a cell; groups come later"),
+        (start("-manual_start"), "keep", "keep: keep and swap are only for choosing colours, and that isn't due now"),
+        (start(), "3", "3: A must first choose a colour: keep or swap"),
+        (position(WANING, A), "swap", "swap: keep and swap are only for choosing colours, and that isn't due now"),
+        (position(WANING, A), "6", "6: there is no tile 6; they are numbered 1 to 5"),
+        (position(WANING, A), "3", "3: tile 3 is B's, and it is A's turn"),
+        (play(position(WANING, A), "2"), "4", "4: tile 4 is already gone"),
+        (row("bbwbb"), "3",
+         "3: you choose which group survives, {1 2} or {4 5}; name a tile of it, such as 3,1"),
+        (row("bbwbb"), "3,3", "3,3: tile 3 is the one removed; name one of the group that is kept"),
+        (row("bbwbb"), "3,6", "3,6: there is no tile 6; they are numbered 1 to 5"),
+        (play(position(WANING, A), "2"), "3,2", "3,2: tile 2 is already gone"),
+        (row("bbwb"), "3,4",
+         "3,4: the group of tile 4 does not survive; {1 2} does, with the most tiles"),
+        (row("bbwwb", flags=["-keep_most_friendly"]), "3,1",
+         "3,1: the group of tile 1 does not survive; {4 5} does, with the most of your tiles"),
+        (row("wbwbw", flags=["-free_edges=5"]), "3",
+         "3: tile 3 has 4 free edges, and needs 5 to be removed (-free_edges)"),
+        (row("bbbbbbwbbbbbb"), "7",
+         ("7: you choose which group survives, {1 2 3 4 5 ...} or {8 9 10 11 12 ...}; "
+          "name a tile of it, such as 7,1")),
+        (play(row("wb"), "1"), "2", "2: the match is over: A has no tile left"),
+    ],
+)  # fmt: skip
+def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
+    assert refused(at, text) == sentence
+
+
+def test_where_several_groups_may_survive_a_smaller_one_may_not():
+    tiles = ["w 0,0", "b 0,-1", "b 0,-2", "b 1,0", "b 2,0", "b -1,1"]
+    at = position(tiles, A)
+    texts = legal(at)
+    assert texts == ["3,1", "3,5"]
+    assert refused(at, "3,4") == (
+        "3,4: the group of tile 4 does not survive; {1 2} or {5 6} may, such as 3,1"
+    )
+
+
+# --- notation
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "0", "03", "3,", ",3", "3,0", "3,04", "4,2,1", "4;2", "4:2", "-3", "keep,3", "resign",
+     "12345", "\u0663", "\u212aeep", "a1", "9" * 9000],
+)  # fmt: skip
+def test_what_is_no_notation_is_refused_with_the_form(text):
+    assert playing.unreadable(RULES, text) == f"{text[:24]!r} isn't a move; {FORM}"
+
+
+HALVES = HalvesRules()
+
+
+def played(players: int, flags: str, plies: int, seed: int) -> HalvesPosition:
+    """Return a position after random moves."""
+    rng = random.Random(seed)
+    options = HALVES.read_options(flags.split())
+    setup = HALVES.draw(options, players, RandomChance(rng))
+    at = HALVES.start(options, players, setup)
+    for _ in range(plies):
+        if HALVES.to_move(at) is not None:
+            at = HALVES.play(at, rng.choice(HALVES.moves(at)))
+    return at
+
+
+@pytest.mark.parametrize("flags", ["", "-invert_win", "-manual_start"])
+@pytest.mark.parametrize("players", [2, 3])
+def test_shares_add_up_to_one(players: int, flags: str) -> None:
+    for seed in range(30):
+        at = played(players, flags, seed % 9, seed)
+        if HALVES.to_move(at) is not None:
+            shares = evaluate(at)
+            assert len(shares) == players
+            assert sum(shares) == pytest.approx(1)
+            assert all(0 <= share <= 1 for share in shares)
+
+
+def test_a_seat_that_has_left_has_no_share() -> None:
+    at = HALVES.remove_seat(played(3, "", 4, 3), 1)
+    assert evaluate(at)[1] == 0
