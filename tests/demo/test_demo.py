@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from redis import Redis
 
 from domain.clocks.time_control import DAY
 from domain.game.engine import RobotLevel
+from domain.match.commands import PlayMove
 from domain.match.events import (
     Appealed,
     Claimed,
@@ -37,8 +39,8 @@ from domain.rules import rules_by_id
 from infra.audit.stored_match import check, check_match
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Heartbeat, Role
-from infra.people.account_macs import KEYS_FOLDER, make_mac_key
-from infra.people.accounts import Accounts
+from infra.people.account_macs import KEYS_FOLDER, AccountMacs, make_mac_key
+from infra.people.accounts import Accounts, create_robot_accounts
 from infra.projections.leaderboards import Leaderboards
 from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.projections.ratings import RatingsQuery
@@ -51,11 +53,12 @@ from infra.valkey.server import EmbeddedServer
 from services.cli.demo import NotEmptyError, fill_server, run
 from services.demo.community import VISITOR
 from services.demo.fill import fill
-from services.demo.past_server import PastApp
+from services.demo.past_server import FillError, PastApp
 from services.demo.record import MOST_PLIES, GameSeries, record
 from services.demo.recorded_matches import (
     read_games,
     recorded_games,
+    recorded_matches,
 )
 from tests.helpers.bench import Bench
 from tests.helpers.forked import run_command
@@ -63,6 +66,8 @@ from tests.helpers.served import Served, until
 from tests.helpers.side import catch_up, contents
 from workers.projections import PROJECTIONS
 from workers.projections.maintenance import rebuild
+
+PASSWORD = "mad-hatter-7"
 
 
 def test_each_game_is_legal_and_ends_as_recorded():
@@ -346,3 +351,27 @@ def test_nothing_is_filled_where_the_port_is_in_use(tmp_path, capsys):
         assert run(settings, None, fill_only=False) == 2
     assert "another program listens there" in capsys.readouterr().err
     assert not (tmp_path / "data").exists()
+
+
+def filled(valkey: EmbeddedServer, client: Redis, folder: Path, now: int) -> Filled:
+    """Fill an empty server as of a time."""
+    settings = Settings(data=folder, redis_url=valkey.url, queue_url=valkey.url, workers=2)
+    make_mac_key(folder / KEYS_FOLDER)
+    with PastApp(settings, client, client, now) as app:
+        app.store.create(Layout(shards=8, lanes=2))
+        return Filled(client, app, fill(app, PASSWORD))
+
+
+@pytest.mark.slow
+def test_a_refused_command_ends_the_filling(valkey, redis_client, tmp_path, monkeypatch):
+    first = replace(recorded_matches()[0], steps=((60, VISITOR, PlayMove(text="z99", ply=0)),))
+    monkeypatch.setattr("services.demo.fill.recorded_matches", lambda: (first,))
+    with pytest.raises(FillError, match="refused"):
+        filled(valkey, redis_client, tmp_path, MONDAY)
+
+
+@pytest.mark.slow
+def test_the_accounts_of_robots_do_not_count(valkey, redis_client, tmp_path):
+    create_robot_accounts(redis_client, AccountMacs())
+    settings = Settings(data=tmp_path, redis_url=valkey.url, queue_url=valkey.url)
+    assert fill_server(settings, "mad-hatter-7").matches > 150
