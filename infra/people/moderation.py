@@ -48,6 +48,8 @@ class ReportKind(StrEnum):
     """The note of an open challenge."""
     PLAYER = "player"
     """A player: userid or behaviour."""
+    TOURNAMENT = "tournament"
+    """The name and the text of a tournament."""
 
 
 class ReportReason(StrEnum):

@@ -25,6 +25,7 @@ from infra.people.moderation import (
     Sanction,
     SanctionKind,
 )
+from infra.people.tournament_texts import TournamentText
 from infra.sentences import day_of
 from services.app.accounts import close_account, reopen_account
 from services.app.acts import check_reason, record_act
@@ -35,6 +36,7 @@ from services.app.messages import inbox
 from services.app.refusal_words import SAY
 from services.app.roles import require_moderator
 from services.app.sanctions import end_after, sanction_held
+from services.app.tournaments import visible_state
 
 QUEUE: Final = 100
 """Reports that are shown at once."""
@@ -114,6 +116,18 @@ def report_note(
     note = found.proposal.note
     return _report(
         app, reporter, found.account, ReportKind.NOTE, reason, words, place=found.id, text=note
+    )
+
+
+def report_tournament(
+    app: App, reporter: AccountId, number: int, reason: ReportReason, words: str = ""
+) -> PlayerReport:
+    """Report the name and the text of a tournament, which are its organiser's; `unknown-tournament`."""
+    organiser = visible_state(app, reporter, number).organiser
+    place, said = str(number), app.tournament_texts.of([number])[number]
+    text = f"{said.name}\n\n{said.text}".strip()
+    return _report(
+        app, reporter, organiser, ReportKind.TOURNAMENT, reason, words, place=place, text=text
     )
 
 
@@ -337,6 +351,9 @@ def _remove_text(app: App, report: PlayerReport) -> None:
     if report.kind is ReportKind.CHAT:
         line = PlayerMessage(report.written, report.about, report.text, MessageKind.CHAT)
         app.messages.replace_text(int(report.place), line, REMOVED)
+        return
+    if report.kind is ReportKind.TOURNAMENT:
+        app.tournament_texts.put(int(report.place), TournamentText(REMOVED))
         return
     # the same text may be in other inboxes, at other times
     for account in {report.reporter, *app.messages.recipients_of(report.about)}:

@@ -11,6 +11,7 @@ _KINDS: Final[Mapping[ReportKind, str]] = {
     ReportKind.CHAT: N_("a line of chat"),
     ReportKind.NOTE: N_("the note of a challenge"),
     ReportKind.PLAYER: N_("a player"),
+    ReportKind.TOURNAMENT: N_("the name and the text of a tournament"),
 }
 _REASONS: Final[Mapping[ReportReason, str]] = {
     ReportReason.INSULT: N_("insult or threat"),

@@ -203,6 +203,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "moderation.report_message": Row(),
     "moderation.report_chat": Row(),
     "moderation.report_note": REPORTS,
+    "moderation.report_tournament": REPORTS,
     "moderation.report_player": Row(),
     "moderation.waiting_reports": REPORTS,
     "moderation.report_of": WITHIN,

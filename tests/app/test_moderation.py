@@ -15,6 +15,7 @@ from infra.people.moderation import (
     ReportReason,
     SanctionKind,
 )
+from infra.people.tournament_texts import TournamentText
 from infra.redis import keys
 from services.app.accounts import erase_account
 from services.app.acts import acts_of
@@ -33,11 +34,15 @@ from services.app.moderation import (
     report_note,
     report_of,
     report_player,
+    report_tournament,
     sanction_player,
     sanctions_of,
     waiting_reports,
 )
+from services.app.play import submit
 from services.app.roles import set_role
+from services.app.tournament_plans import TournamentPlan
+from services.app.tournaments import draft_tournament, open_entry
 from services.language import LOCAL, Language
 from tests.fakes.everywhere import Everywhere
 from tests.fakes.everywhere import everywhere as front_ends
@@ -178,6 +183,18 @@ def test_a_line_of_chat_and_the_note_of_a_challenge_are_reported_where_they_are(
     assert [one.text for one in read_chat(app, board, reader.account)] == [REMOVED]
     assert app.challenges.get(offer.id).proposal.note == REMOVED
     assert told(api, writer) == "A text of yours was removed: rude."
+
+
+def test_the_name_and_the_text_of_a_tournament_are_reported_and_removed(api):
+    app, (writer, reader), by = api.parts, api.players(), moderator(api)
+    plan = TournamentPlan(name="Fools", text="You fools.", game="goliath")
+    number = submit(app, draft_tournament(app, actor(writer, "fools"), plan)).board
+    refused(Code.UNKNOWN_TOURNAMENT, report_tournament, app, reader.account, number, INSULT)
+    submit(app, open_entry(app, actor(writer, "open"), number))
+    found = report_tournament(app, reader.account, number, INSULT)
+    assert (found.about, found.text) == (writer.account, "Fools\n\nYou fools.")
+    decide_report(app, actor(by), found.id, ReportVerdict(removes=True, why="rude"))
+    assert app.tournament_texts.of([number])[number] == TournamentText(REMOVED)
 
 
 def test_a_line_reports_a_player_or_what_they_have_just_written(api, everywhere):

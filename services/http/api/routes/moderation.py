@@ -27,7 +27,7 @@ class NewReport(RequestBody, frozen=True):
     """A text or a player to be looked at by moderators."""
 
     kind: ReportKind
-    """`message`, `chat`, `note` (of an open challenge) or `player`."""
+    """`message`, `chat`, `note` (of an open challenge), `player` or `tournament` (its name and text)."""
     reason: ReportReason
     """`insult`, `spam`, `userid`, `cheating` or `other`."""
     words: Annotated[str, msgspec.Meta(max_length=2_000)] = ""
@@ -40,6 +40,8 @@ class NewReport(RequestBody, frozen=True):
     """The id of the challenge that has the note."""
     userid: Annotated[str, msgspec.Meta(max_length=24)] = ""
     """The player, for `player`."""
+    tournament: Annotated[int, msgspec.Meta(ge=0, le=10**15)] = 0
+    """The number of the tournament, for `tournament`."""
 
 
 class ReportReceived(msgspec.Struct, frozen=True):
@@ -128,7 +130,7 @@ class AppealAnswer(RequestBody, frozen=True):
 @api.post("/api/reports", "Report a text or a player", Scope.PLAY, status_code=201)
 @refuses(
     *(Code.NOT_FOUND, Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.UNKNOWN_CHALLENGE),
-    *(Code.UNKNOWN_USER, Code.BAD_OPTION, Code.TOO_MANY, Code.TOO_LONG),
+    *(Code.UNKNOWN_USER, Code.BAD_OPTION, Code.TOO_MANY, Code.TOO_LONG, Code.UNKNOWN_TOURNAMENT),
 )
 def make_report(data: JSONBody[NewReport], own: Own) -> ReportReceived:
     """Report a text or a player to the moderators. The same report again is the same one."""
@@ -147,6 +149,10 @@ def _reported(app: App, account: bytes, data: NewReport) -> PlayerReport:
             return moderation.report_note(app, account, data.challenge, data.reason, data.words)
         case ReportKind.PLAYER:
             return moderation.report_player(app, account, data.userid, data.reason, data.words)
+        case ReportKind.TOURNAMENT:
+            return moderation.report_tournament(
+                app, account, data.tournament, data.reason, data.words
+            )
 
 
 @api.get("/api/account/sanctions", "Sanctions against you", Scope.READ)

@@ -116,6 +116,8 @@ def _send(app: App, account: AccountId, kind: ReportKind, form: Form) -> PlayerR
             return moderation.report_note(app, account, place, reason, words)
         case ReportKind.PLAYER:
             return moderation.report_player(app, account, place, reason, words)
+        case ReportKind.TOURNAMENT:
+            return moderation.report_tournament(app, account, _number(place), reason, words)
 
 
 def _number(text: str) -> int:
