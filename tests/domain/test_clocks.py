@@ -4,9 +4,7 @@ The plain clock keeps all pauses and vacations since the match began and cuts ti
 ends and at each midnight; a stretch between two cuts counts whole or not at all, by Python's own
 calendar.
 
-The clock of a match, told as stories; `test_clocks_reference` has the laws.
-
-The turns of a match, computed from its events, agree with the clock that the events lead to.
+Then stories of it, and the turns of a match, which agree with the clock that its events lead to.
 """
 
 from bisect import bisect_right
