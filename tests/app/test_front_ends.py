@@ -267,6 +267,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.confirm": Row(),
     "tournaments.cancel": Row(),
     "tournaments.change_text": Row((API, WEB), "a line has no room for a text of paragraphs"),
+    "tournament_entries.rating_of_entrant": WITHIN,
     "tournament_plans.terms_of": WITHIN,
     "tournament_directors.directs_match": WITHIN,
     "tournament_directors.appoint": Row(),

@@ -11,6 +11,7 @@ from typing import get_args
 import msgspec
 import pytest
 
+from domain import aggregates
 from domain.clocks.time_control import TimeControl
 from domain.match.audit import verify
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch
@@ -33,6 +34,7 @@ from domain.match.state import cache_position
 from domain.records import SCHEMA, command_id
 from tests.golden.make_events import ALL, FILE
 from tests.helpers.given import ALICE, BOB, Match, alternating, history, pow2
+from tests.helpers.tournaments import NUMBER
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "events-1.json").read_text())
 """As an earlier version wrote them: a move without `queued`, a start without `terms`."""
@@ -42,6 +44,9 @@ TODAY = {
     name: [bytes.fromhex(data) for data in events]
     for name, events in json.loads(FILE.read_text()).items()
 }
+
+EARLIER_TOURNAMENTS = json.loads((FILE.parent / "tournaments-earlier.json").read_text())
+"""As earlier versions wrote them, whose terms ended with the fields that there were."""
 
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 
@@ -80,6 +85,15 @@ def test_every_event_of_todays_schema_has_a_golden_sample() -> None:
 
 def test_every_match_that_is_made_is_recorded() -> None:
     assert ALL.keys() == TODAY.keys()
+
+
+# --- the bytes of tournaments whose terms had fewer fields
+
+
+@pytest.mark.parametrize("name", EARLIER_TOURNAMENTS)
+def test_a_tournament_of_before_is_verified_by_its_own_bytes(name: str) -> None:
+    events = [bytes.fromhex(data) for data in EARLIER_TOURNAMENTS[name]]
+    assert aggregates.verify(NUMBER, events).head == leaf_hash(events[-1])
 
 
 # --- the bytes of an earlier version, without clocks and replies

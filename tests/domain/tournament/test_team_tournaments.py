@@ -71,8 +71,8 @@ def begun(teams: int, size: int = 2, **changes: Any) -> Tournament:
         ({"section": 3}, "those of another form"),
         ({"capacity": 8}, "those of another form"),
         ({"robots": True}, "those of another form"),
-        ({"teams": TeamTerms(1)}, "2 to 20 players of a team play"),
-        ({"teams": TeamTerms(21)}, "2 to 20 players of a team play"),
+        ({"teams": TeamTerms(1)}, "2 to 20 players play for a team"),
+        ({"teams": TeamTerms(21)}, "2 to 20 players play for a team"),
         ({"cycles": 3}, "1 to 2 matches"),
     ],
 )
@@ -101,12 +101,18 @@ def test_a_captain_names_players_who_then_enter_and_who_is_no_longer_named_is_ou
 REFUSED: list[tuple[str, bytes, Any, Code, str]] = [
     ("without a team", PLAYERS[5], EnterTournament(rating=1), Code.AGAINST_TERMS, "in a team"),
     ("twice", ONE, JoinTeam(captain=ONE, rating=1), Code.ALREADY_ENTERED, "already entered"),
-    ("no captain", PLAYERS[5], JoinTeam(captain=THIRD, rating=1), Code.AGAINST_TERMS, "no team"),
+    (
+        "no captain",
+        PLAYERS[5],
+        JoinTeam(captain=THIRD, rating=1),
+        Code.AGAINST_TERMS,
+        "no such team",
+    ),
     ("not named", PLAYERS[5], JoinTeam(captain=ONE, rating=1), Code.AGAINST_TERMS, "ask its cap"),
     ("weak", PLAYERS[1], JoinTeam(captain=ONE, rating=99), Code.AGAINST_TERMS, "100 or higher"),
     ("somebody twice", ONE, NameTeam(players=(ONE, ONE)), Code.TOO_MANY, "named once"),
     ("too many", ONE, NameTeam(players=PLAYERS[:13]), Code.TOO_MANY, "up to 12 players"),
-    ("none for none", THIRD, NameTeam(players=()), Code.AGAINST_TERMS, "no team"),
+    ("none for none", THIRD, NameTeam(players=()), Code.AGAINST_TERMS, "no such team"),
     ("too few", ORGANISER, StartTournament(), Code.TOO_EARLY, "two teams with 2 players each"),
 ]
 
