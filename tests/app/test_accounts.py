@@ -297,3 +297,12 @@ def test_a_player_who_was_deleted_is_a_former_player_everywhere(front_ends):
         assert shown_name(None) not in page, path
     match = other.api.get(f"/api/matches/{board}").json()
     assert [player["userid"] for player in match["players"]] == [None, other.name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["admin", "R00T", "mailer_daemon", "robot-x", "r0b0t-easy", "pow2", "multiple", "halves"],
+)
+def test_a_name_of_the_server_is_nobodys(person, name):
+    (said,) = refused_signups(person, name)
+    assert "is reserved for the server" in said

@@ -34,7 +34,7 @@ from domain.refusal_audit import NotDecidedAgain, check_refusal, restored_text
 from domain.sentences import Sentence, Text
 from tests.domain.given import seeds
 from tests.domain.test_match_laws import EVERY, STEPS, Table
-from tests.helpers.every_command import KINDS, STATES, every_command
+from tests.helpers.every_command import EXAMPLES, KINDS, STATES, every_command
 from tests.helpers.examples import examples
 from tests.helpers.given import ALICE, BEGIN, BOARD, BOB, Match, alternating, pow2
 
@@ -262,3 +262,7 @@ def test_a_match_whose_rules_were_missing_then_is_counted(match):
     lacked = Rejection(Code.UNKNOWN_RULES, "pow2 is not installed")
     for command in (PlayMove(text="j7-m13"), PlayMove(text="?")):
         assert refusal(match, command, lacked).check() is NotDecidedAgain.NO_RULES
+
+
+def test_every_kind_of_command_has_examples() -> None:
+    assert set(EXAMPLES) == set(KINDS)

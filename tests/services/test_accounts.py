@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from argon2 import PasswordHasher
+from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code, Refusal
@@ -141,3 +142,12 @@ def test_of_many_signups_at_once_one_gets_the_name(redis_client):
     assert sorted(redis_client.keys()) == sorted(
         [keys.user("alice").encode(), keys.account(won[0]).encode(), keys.USERS.encode()]
     )
+
+
+def test_an_older_account_keeps_its_short_password_until_it_is_changed(client):
+    accounts = Accounts(client, CHEAP)
+    alice = accounts.signup("alice", "mad-hatter")
+    accounts.change_of(alice, lambda one: replace(one, password=CHEAP.hash("sixsix")))
+    assert accounts.verify("alice", "sixsix") == alice
+    refused(Code.BAD_PASSWORD, accounts.change_password, "alice", "sixsix", "sevens7")
+    accounts.change_password("alice", "sixsix", "mad-hatter")

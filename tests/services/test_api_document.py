@@ -1,5 +1,6 @@
 """The document of the API and its page, and the declaration of routes that they are made of."""
 
+import ast
 import importlib.util
 import json
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from services.app.error_codes import CODE_INFO
 from services.http.api.auth import Own
 from services.http.api.bodies import Sender
 from services.http.api.declared import ANY_TOKEN, ANYBODY, ApiRoutes, refuses
+from services.http.api.openapi import schemas
+from services.http.api.routes.analyses import AnalysedPly, AnalysisUnderWay, MatchAnalysis
 from tests.helpers.api import Api, code_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
@@ -193,3 +196,17 @@ def test_error_codes_that_would_be_lost_are_refused_at_their_declaration():
     ApiRoutes("things").get("/api/things", "Things", ANYBODY)(show)
     with pytest.raises(TypeError, match="too late"):
         refuses(Code.BUSY)(show)
+
+
+def test_no_source_is_parsed_more_than_once_for_the_document(monkeypatch):
+    kinds = [MatchAnalysis, AnalysisUnderWay, AnalysedPly]  # of one module
+    schemas._field_descriptions.cache_clear()
+    parsed = []
+    monkeypatch.setattr(
+        ast,
+        "parse",
+        lambda text: parsed.append(text) or compile(text, "", "exec", ast.PyCF_ONLY_AST),
+    )
+    described = schemas.schemas(kinds)[1]
+    assert "positions" in described["AnalysisUnderWay"]["properties"]["done"]["description"]
+    assert len(parsed) <= 1

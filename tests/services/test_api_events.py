@@ -343,3 +343,16 @@ def test_a_stream_that_goes_on_past_more_than_is_kept_says_so_first(api):
     assert gap.data == {"since": oldest.data["at"]}
     with follow(api, other, Last_Event_ID=oldest.id) as told:
         assert news(told).event == "chat"
+
+
+def test_the_first_event_has_an_id_to_go_on_after_and_data_like_any_other(api):
+    one, other = api.players()
+    with follow(api, other) as told:
+        first = next(told)
+    at = int(first.id.partition("-")[0])
+    assert first.event == "hello"
+    assert first.data == {"board": 0, "seq": 0, "at": at, "kind": "hello"}
+    board = api.match(one, other)  # while nobody listens
+    with follow(api, other, Last_Event_ID=first.id) as told:
+        assert next(told).id == first.id
+        assert news(told).data["board"] == board

@@ -5,6 +5,7 @@ import select
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 from threading import Event, Lock
 
 import httpx
@@ -326,3 +327,30 @@ def test_without_a_relay_the_page_for_a_forgotten_password_says_so(come):
 
 def test_metrics_are_not_behind_the_public_address(api):
     assert code_of(api.http.get("/metrics")) == "not-found"
+
+
+@pytest.fixture
+def gated(tmp_path: Path) -> Iterator[tuple[Api, GatedHasher]]:
+    hasher = GatedHasher()
+    with Api(tmp_path, hasher=hasher) as api, ExitStack() as stack:
+        stack.callback(hasher.gate.set)
+        yield api, hasher
+
+
+@pytest.mark.long
+def test_pages_and_health_do_not_wait_behind_three_hundred_passwords(gated):
+    api, hasher = gated
+    hasher.gate.clear()  # so that no password is through before all else was answered
+    with ExitStack() as stack:
+        attack = [stack.enter_context(closing(asked(api, f"nobody{n}"))) for n in range(300)]
+        until(lambda: hasher.checked == HASHES_AT_ONCE)
+        for _ in range(3):
+            assert api.http.get("/healthz").status_code == 200
+            assert api.http.get("/login").status_code == 200
+            assert api.http.get("/games/pow2").status_code == 200
+        assert hasher.checked == HASHES_AT_ONCE
+        assert not hasher.gate.is_set()  # the attack is in flight still
+        hasher.gate.set()
+        statuses = [status_of(one) for one in attack]
+    assert statuses.count(404) == PLACES
+    assert statuses.count(503) == 300 - PLACES

@@ -295,3 +295,14 @@ def test_twenty_matches_of_one_player_wait_and_no_more(door):
     assert "20 of your challenges" in refused.sentence
     board_of(door.do("one challenge alice", "alice"))
     board_of(door.do("pow2 challenge bob alice", "bob"))
+
+
+def test_each_line_of_several_counts_where_the_way_in_counts(door):
+    counted: list[int] = []
+    origin = Origin(count=lambda: counted.append(1))
+    language = Language(door.app)
+    assert language.do("games", origin=origin).code == ""
+    assert language.do("multiple\ngames", origin=origin).code == ""
+    assert len(counted) == 0, "the first is counted by the way in itself"
+    assert language.do("multiple\n" + "games\n" * 50, origin=origin).code == ""
+    assert len(counted) == 49

@@ -185,3 +185,17 @@ def test_the_text_of_a_command_that_is_refused_is_forgotten(alice: Client, tmp_p
     with pytest.raises(ProblemError):
         alice.start({**GATHER, "players": ["alice", "nobody"]})
     assert list((tmp_path / "alice").iterdir()) == []
+
+
+def test_the_terminal_talks_to_a_server_elsewhere(server: Served) -> None:
+    url = server.url
+    done = server.run("--url", url, "do", "pow2 show 1 --display=small")
+    assert done.returncode == 0
+    assert done.stdout.startswith("match 1: The Power of Two")
+    for words in (["--url", url], [f"--url={url}"]):
+        assert (
+            server.run("do", *words, "pow2", "show", "1", "--display=small").stdout == done.stdout
+        )
+    refused = server.run("--url", url, "do", "pow2 show 999")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == "unknown-board: there is no match 999\n"

@@ -1,5 +1,6 @@
 """The files for several machines: each names roles, settings, users and keys that exist."""
 
+import configparser
 import re
 import shutil
 import subprocess
@@ -12,11 +13,14 @@ import pytest
 import yaml
 
 from infra.health.secrets import Secret
-from infra.redis.access import ROLES
+from infra.redis.access import ROLES, USER_PREFIX
 from infra.settings.settings import setting_table
 from services.cli.subcommands import SUBCOMMANDS
 from services.secret_checks import NEEDED
 from tools.deployment.deployment import files
+
+PROGRAM = "/opt/matchpost/bin/matchpost"
+
 
 FOLDER = Path(__file__).parents[2] / "docs" / "several-machines"
 VARIABLES = {row.env for row in setting_table()}
@@ -177,3 +181,56 @@ def test_what_comes_into_an_image_is_named_and_its_packages_have_hashes():
     assert all((root / row[1:]).exists() for row in rows if row.startswith("!"))
     build = (FOLDER / "Dockerfile").read_text()
     assert "--require-hashes --no-deps --requirement /src/requirements.lock" in build
+
+
+@pytest.mark.parametrize("role", sorted(NEEDED))
+def test_every_role_is_watched_for_hangs(role):
+    (container,) = PODS[role]["containers"]
+    alive = [PROGRAM, "alive", role]
+    assert container["startupProbe"]["exec"]["command"] == [*alive, "--ready"]
+    if role != "web":  # which answers at addresses of its own
+        assert container["livenessProbe"]["exec"]["command"] == alive
+    if role not in ("web", "mail"):
+        assert container["readinessProbe"]["exec"]["command"] == [*alive, "--ready"]
+    assert {"startupProbe", "livenessProbe", "readinessProbe"} <= set(container)
+    assert SERVICES[role]["healthcheck"]["test"] == ["CMD", *alive, "--ready"]
+
+
+def test_the_settings_of_all_pods_and_containers_exist():
+    (shared,) = (one for one in documents("kubernetes.yaml") if one["kind"] == "ConfigMap")
+    assert set(shared["data"]) <= VARIABLES
+    for name, service in SERVICES.items():
+        assert set(service.get("environment", {})) <= VARIABLES, name
+
+
+@pytest.mark.parametrize("role", sorted({*NEEDED, "prepare"}))
+def test_a_container_comes_with_the_user_of_its_role(role):
+    service = SERVICES[role]
+    assert service["command"] == [role]
+    # so Compose stops the roles before the servers that they need to end
+    assert {"data", "queue"} <= set(service["depends_on"])
+    user = "operator" if role == "prepare" else role
+    for variable, host in (("MATCHPOST_REDIS_URL", "data"), ("MATCHPOST_QUEUE_URL", "queue")):
+        url = service["environment"][variable]
+        assert url == f"redis://{USER_PREFIX}{user}:${{{user.upper()}_PASSWORD:?}}@{host}:6379"
+
+
+def test_the_scheduler_and_the_mailer_both_know_the_relay():
+    # the scheduler asks for a mailer only where mail is sent
+    for role in ("scheduler", "mailer"):
+        assert "MATCHPOST_RELAY" in SERVICES[role]["environment"]
+        (container,) = PODS[role]["containers"]
+        assert "MATCHPOST_RELAY" in {one["name"] for one in container["env"]}
+
+
+@pytest.mark.parametrize("file", UNITS, ids=lambda file: file.name)
+def test_a_unit_runs_a_subcommand(file):
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read_string(file.read_text())
+    command = unit["Service"]["ExecStart"].split()
+    assert command[0].endswith("/matchpost")
+    assert command[1] in {"%i", *(one.name for one in SUBCOMMANDS)}
+    assert not re.search(r"MATCHPOST_(?!DATA|KEYS)", file.read_text()), "settings are in files"
+    if unit["Service"]["Type"] != "oneshot":
+        assert (unit["Service"]["Type"], unit["Service"]["WatchdogSec"]) == ("notify", "60")

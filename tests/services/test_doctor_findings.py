@@ -39,7 +39,7 @@ from services.doctor import Level, judge
 from services.doctor.directory import DirectoryFacts
 from services.doctor.facts import Facts, HashLimits, ServerFacts
 from tests.helpers.doctor import GIB, said
-from tests.helpers.served import until
+from tests.helpers.served import Served, until
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.ROBOTS, Role.WEB)
 BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
@@ -362,3 +362,19 @@ def test_a_thread_beats_until_it_is_left(valkey, redis_client):
     with HeartbeatThread((connect, connect), Heartbeat(Role.WEB, "1")):
         until(lambda: read_heartbeats(redis_client))
     assert read_heartbeats(redis_client) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("role", ["web", "worker", "side", "mailer", "mail"])
+def test_without_data_a_process_says_one_sentence(role, valkey, redis_client, tmp_path):
+    redis_client.flushall()
+    more = {
+        "MATCHPOST_REDIS_URL": valkey.url,
+        "MATCHPOST_RELAY": "smtp://127.0.0.1:1",
+        "MATCHPOST_SMTP": "127.0.0.1:0",
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+    }
+    done = Served(tmp_path / "data", more).run(role)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert len([line for line in done.stderr.splitlines() if "there is no data yet" in line]) == 1

@@ -176,3 +176,18 @@ def test_the_image_is_built_and_serves_without_rights():
         run(BUILDER, "exec", name, "/opt/matchpost/bin/matchpost", "alive", "serve", "--ready")
     finally:
         run(BUILDER, "stop", name)
+
+
+@pytest.mark.long
+def test_a_wheel_in_a_fresh_environment_serves_and_plays(tmp_path: Path):
+    port = free_port()
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    env |= {"MATCHPOST_DATA": str(tmp_path / "data"), "MATCHPOST_HTTP": f"127.0.0.1:{port}"}
+    with installed(tmp_path) as program, (tmp_path / "log").open("wb") as log:
+        serve = subprocess.Popen([program, "serve"], cwd=tmp_path, env=env, stdout=log, stderr=log)
+        try:
+            assert_plays(f"http://127.0.0.1:{port}", serve)
+            assert "holds" in run(program, "verify", "1", cwd=tmp_path, env=env)
+        finally:
+            serve.terminate()
+            serve.wait(60)

@@ -275,3 +275,15 @@ def test_it_is_printed_again_each_interval(parts, capsys, monkeypatch):
     lines = capsys.readouterr().out.splitlines()
     assert pauses == [5.0, 5.0]
     assert [len(json.loads(line)["lanes"]) for line in lines] == [2, 2]
+
+
+def test_a_worker_is_served_in_a_folder_with_a_blank_in_its_name(tmp_path):
+    done: list[str] = []
+    with queue_server(tmp_path / "my data") as server, server.client(blocking_timeout=5) as client:
+        Queue("first", connection=client, serializer=JSONSerializer).enqueue_call(
+            "services.jobs.work", args=("a job",)
+        )
+        worker = ListedWorker(client, "first", {"services.jobs.work": done.append})
+        worker.work(burst=True, logging_level="CRITICAL")
+        assert "my data/queue/valkey.sock" in str(worker.ip_address)
+    assert done == ["a job"]

@@ -4,6 +4,7 @@ import pytest
 
 from domain.errors import Code
 from infra.people.accounts import Profile
+from infra.people.accounts.code_requests import CODES_A_DAY
 from services.app.accounts import authenticate
 from tests.fakes.app import Terminal
 
@@ -96,3 +97,17 @@ def test_nothing_in_the_store_leads_to_who_was_deleted(terminal):
     assert kept
     assert not [data for data in kept if b"eleanor" in data.lower()]
     assert not [data for data in terminal.app.store.events(1) if b"eleanor" in data]
+
+
+def test_a_sign_up_for_whose_mailbox_no_code_is_sent_says_when_to_ask_again(terminal):
+    for n in range(CODES_A_DAY):
+        line = f"signup fan{n} tern-5-lamps victim+{n}@example.org"
+        assert "each new address will get a code" in accepted(terminal, line)
+    assert accepted(terminal, "signup fan9 tern-5-lamps Victim@example.org") == (
+        "welcome, fan9; `help` lists what you can do; no code was sent to your address, because too "
+        "many were requested today; add the address again in 24 hours"
+    )
+    assert terminal.app.accounts.id_of("fan9")
+    terminal.do("set fan9 tern-5-lamps language de")
+    said = terminal.do("add fan9 tern-5-lamps v.ictim@example.org").sentence
+    assert said.startswith("fan9 hat jetzt 2 Mailadressen; an die Adresse ging kein Code, weil")

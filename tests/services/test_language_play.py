@@ -348,3 +348,22 @@ def test_the_queue_has_the_cases_that_wait_the_oldest_first(terminal):
     lines = terminal.do("cases dave marco-polo").page.splitlines()
     assert "bob’s appeal: yes" in lines[-1]
     assert len(terminal.do("cases carol sing-along 3").page.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("board")
+def test_one_move_of_ones_own_is_played_at_the_next_turn_whatever_was_played_before(terminal):
+    for move in ("a13-c11:d10", "a13-d7"):  # the second in place of the first
+        shown = queue(terminal, "bob", move).page
+        assert shown == f"conditional move for your next turn: {move}"
+    queue(terminal, "bob", "drop a13-d7")
+    assert has_none(terminal)
+    queue(terminal, "bob", "a13-d7")
+    answer = terminal.move(1, "alice", "m13-i11")
+    assert "Dark (bob) played the conditional move a13-d7" in answer.sentence
+    assert has_none(terminal)
+    queue(terminal, "bob", "a13-k11")  # no longer there when the turn comes
+    answer = terminal.move(1, "alice", "m1-i3")
+    assert "match 1, #3: Light (alice) played" in answer.sentence
+    assert "a13-k11" not in answer.text
+    assert queue(terminal, "bob").page.startswith("a13-k11 at #3 was dropped: ")
+    assert queue(terminal, "bob", "clear").text == "match 1: you have no conditional moves"

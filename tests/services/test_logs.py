@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,7 +16,8 @@ from pathlib import Path
 import httpx
 import msgspec
 import pytest
-from redis.exceptions import ResponseError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError, ResponseError
 
 from domain.errors import Code, Refusal
 from infra.durability.durability import DurabilityError
@@ -353,3 +355,17 @@ def test_the_sentence_at_the_end_of_a_process_is_a_line_if_the_others_are(tmp_pa
     log_end("there is no key")
     (line,) = lines_of(capsys)
     assert (line["level"], line["message"], line["role"]) == ("error", "there is no key", "mail")
+
+
+def test_a_server_that_is_away_or_full_is_one_line():
+    full = ResponseError("NOREPLICAS Not enough good replicas to write.")
+    for error in (RedisConnectionError("refused"), full):
+        with pytest.raises(RedisError) as raised:
+            raise error
+        line = f"{type(error).__name__}: {error}"
+        assert error_text(raised.value) == line
+        told = "".join(traceback.format_exception(raised.value))
+        assert redact(f"job 7 failed\n{told}") == f"job 7 failed\nredis.exceptions.{line}"
+    with pytest.raises(ResponseError) as raised:
+        raise ResponseError("WRONGTYPE")
+    assert "Traceback" in error_text(raised.value)

@@ -10,6 +10,7 @@ from infra.languages.wording import wording
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import Accounts, MailAddress
 from infra.people.rate_limits import _hashed
+from services.app.messages import inbox
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.parse.mime import UnfitError
 from services.mail.reply import short_foot
@@ -294,3 +295,41 @@ def test_a_mail_that_asks_for_nothing_or_can_not_be_read_is_told_so(office):
     klingon = {"Content-Type": "text/plain; charset=klingon"}
     (letter,) = office.take(office.seat(office.challenge(), 0, "alice"), "m13-j7", headers=klingon)
     assert letter.body.startswith("bad-request: the e-mail can't be read: its charset 'klin")
+
+
+def test_a_mail_to_the_address_in_from_is_refused_with_where_to_write(office):
+    to = f"noreply@{DOMAIN}"
+    with pytest.raises(UnfitError, match="reply to the one in Reply-To"):
+        office.take(to, "m13-j7")
+    assert office.take(to, "I am away", headers={"Auto-Submitted": "auto-replied"}) == []
+
+
+def test_a_signup_without_an_address_takes_the_one_it_came_from_and_says_so(office):
+    (letter,) = office.take(SERVER, "signup fay secret-of-fay", sender="fay@new.example")
+    assert "welcome, fay; " in letter.body
+    assert (
+        "your e-mail address is fay@new.example, the one you wrote from; if the server"
+        in letter.body
+    )
+    profile = office.accounts.record_of(office.accounts.id_of("fay"))
+    assert profile.addresses == (MailAddress("fay@new.example"),)
+    (letter,) = office.take(
+        SERVER, "signup gus secret-of-gus g@new.example", sender="fay@new.example"
+    )
+    assert "from which you wrote" not in letter.body
+
+
+def test_a_message_has_its_text_below_by_mail_and_goes_to_all_it_names(office):
+    text = "Shall we three play?\nYes"
+    for subject, said in (("", f"message alice mad-hatter bob carol\n{text}"),
+                          ("message alice mad-hatter bob carol", text),
+                          ("", f"multiple\nmessage alice mad-hatter bob carol\n{text}\nhelp pow2"),
+                          ("", f"message alice mad-hatter bob carol\n\n{text}")):  # fmt: skip
+        (letter,) = office.take(SERVER, said, subject)
+        assert "bob and carol will find it in `messages`" in letter.body
+        for name in ("bob", "carol"):
+            assert inbox(office.app, office.ids[name])[-1].text.strip() == text
+    # never half of it, and never to others
+    (letter,) = office.take(SERVER, "Good luck to you", "message alice mad-hatter bob Hello there")
+    assert "unknown-user: " in letter.body
+    assert "a text of several lines has to begin on the second line" in letter.body

@@ -222,3 +222,20 @@ def test_the_one_move_among_other_words_is_played_and_none_is_guessed_in_doubt(m
         )
         assert re.match(found, letter.body, re.DOTALL), said
         assert moves(office) == ["m13-j7"] * (said in MOVES_AMONG_WORDS), said
+
+
+def test_how_the_mailed_board_is_drawn_is_chosen_in_a_reply(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    (letter,) = office.take(seat, "set display small\nshow")
+    assert "The Power of Two is drawn small for alice" in letter.body
+    assert dict(record(office).displays) == {"pow2": "small"}
+    (letter,) = office.take(seat, "set display huge")
+    assert "bad-option: pow2 has no display 'huge'; the displays are large, small" in letter.body
+
+
+def test_an_answer_to_bad_lines_says_which_is_which(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    (letter,) = office.take(seat, "m13 to j7\nhelp pow2\nplease play it")
+    first, *_, last = letter.body.split("\n\n> ")
+    assert first.startswith("> (line 1)\nusage: this line is neither a move nor a command")
+    assert last.startswith("(line 3)\nusage: this line")

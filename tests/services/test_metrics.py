@@ -20,6 +20,8 @@ from domain.errors import Code
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Heartbeat, HeartbeatRecord, Role
 from infra.mail.smtp_client import DeliveryStatus
+from infra.people.rate_limits import SecurityEvent
+from infra.process.metrics import REGISTRY
 from infra.redis import keys
 from infra.redis.rq_jobs import COMMANDS, MAINTENANCE
 from infra.settings.settings import Settings
@@ -228,3 +230,17 @@ def test_processes_of_a_server_have_ports_one_after_the_other(tmp_path):
     for address in ("off", "127.0.0.1:0"):
         settings = Settings(data=tmp_path, metrics=address)
         assert with_metrics_port(settings, 3).metrics == address
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "values"),
+    [
+        ("matchpost_mail_deliveries_total", "result", list(DeliveryStatus)),
+        ("matchpost_commands_refused_total", "code", [Code.INTERNAL]),
+        ("matchpost_security_events_total", "event", list(SecurityEvent)),
+        ("matchpost_submissions_total", "answer", [Code.BUSY, Code.UNAVAILABLE, Code.DAMAGED]),
+    ],
+)
+def test_a_counter_that_alerts_ask_for_begins_at_0(name, label, values):
+    for one in values:
+        assert REGISTRY.get_sample_value(name, {label: str(one)}) is not None

@@ -248,3 +248,14 @@ def test_an_account_that_is_suspended_or_deleted_is_not_opened(api, provider, co
     digest = sha256(f"{provider.url}\n40".encode()).digest()
     assert not api.parts.data.exists(keys.external(digest))
     assert "Choose a name" in sign_in(provider, come(), "40").text
+
+
+def test_a_link_with_a_club_makes_a_member_of_it_here_too(api, provider, come):
+    owner = api.player()
+    club = api.parts.clubs.found("Provided", owner.account)
+    _, link = api.parts.admissions.make_link(1, 1, club=club.id, role="captain")
+    guest = come()
+    page = sign_in(provider, guest, "22", link=link)
+    assert choose(guest, page, "clubber").status_code == 303
+    account = api.parts.accounts.id_of("clubber")
+    assert api.parts.clubs.role_of(club.id, account) == "captain"

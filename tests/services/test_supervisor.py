@@ -19,6 +19,8 @@ from infra.process.liveness import BEAT, SERVING, service_manager
 from infra.redis import keys
 from infra.valkey.server import EmbeddedServer
 from services.cli.main import main
+from services.http import connections
+from services.mail import smtp_server
 from services.serve import supervisor as supervisor_module
 from services.serve.child import ProcessChild
 from services.serve.supervisor import Supervisor
@@ -490,3 +492,25 @@ def test_a_request_to_stop_ends_a_server_that_is_loading(tmp_path):
         loading.stop()
     assert loading.load_seconds == 0
     assert worker.pid is None
+
+
+def test_a_stop_takes_three_seconds_at_most():
+    # and servers end within the last of them
+    assert supervisor_module.STOP_DEADLINE <= 2
+    assert (
+        max(connections._GRACE_SECONDS, smtp_server.GRACE_SECONDS) < supervisor_module.STOP_DEADLINE
+    )
+
+
+def test_the_start_is_reported_when_all_serve_but_those_that_can_not_start():
+    late = watched(BEGIN + "time.sleep(0.5); LIVENESS.serving(); time.sleep(600)")
+    argv = [sys.executable, "-c", "raise SystemExit(2)"]
+    failing = ProcessChild("publisher", argv, watched=True, needed=False)
+    awaited: list[bool] = []
+
+    def started() -> None:
+        awaited.append(late.is_awaited)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Supervisor([late, failing], lambda: None).run(started)
+    assert awaited == [False]

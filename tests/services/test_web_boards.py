@@ -9,6 +9,7 @@ from domain.rules import all_games, latest_rules
 from services.app.matches import load_state
 from services.http.web.boards.board_view import draw_figures, preview_move
 from services.http.web.boards.live_try import start_of_try
+from tests.services.matches_by_form import start
 
 COLOUR = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
 RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
@@ -172,3 +173,36 @@ def test_a_move_that_ends_the_match_is_said_to():
     found = preview_move(rules, position, move, ("ann", "bob"))
     assert found.said.startswith("This ends the match: ")
     assert not preview_move(rules, after, move, ()).legal
+
+
+def test_who_chooses_a_colour_in_halves_reads_its_name_and_what_follows(one, two):
+    board = start(one, two, game="halves")
+    found = one.get(f"/m/{board}/moves").json()
+    assert found["moves"] == ["keep", "swap"]
+    assert found["prompt"] == "Which colour do you want?"
+    assert found["words"] == {"keep": "Play the light tiles", "swap": "Play the dark tiles"}
+    said = one.get(f"/m/{board}/check?move=swap", headers={"accept": "application/json"}).json()
+    assert (said["label"], said["changes"]) == ("Play the dark tiles", [])
+    assert said["said"] == f"the light ones go to {two.name}, who removes the first tile"
+    tried = one.get("/games/halves/try/check?seed=00&move=keep").json()
+    assert tried["said"] == "the dark ones go to B, who removes the first tile"
+    page = one.page(f"/m/{board}/check?move=swap")
+    assert "<h1>Play the dark tiles</h1>" in page
+    assert f"The light ones go to {two.name}, who removes the first tile." in page
+    assert "You’re playing Light." in one.page(f"/m/{board}")
+    one.move(board, "swap")
+    assert "You’re playing Dark." in one.page(f"/m/{board}")
+    assert "You’re playing Light." in two.page(f"/m/{board}")
+    assert two.get(f"/m/{board}/moves").json()["prompt"] == "Choose a tile to remove"
+
+
+def test_an_earlier_position_has_the_clocks_of_then(one, two, come):
+    board = start(one, two, **{"time": "own", "own-bank": "5", "own-more": "1"})
+    one.move(board, "m13-m5:l4")
+    clocks = [
+        re.findall(r'class="clock still"[^>]*>([^<]*)<', come().page(f"/m/{board}/{ply}"))
+        for ply in (0, 1)
+    ]
+    assert clocks == [["5 d 0 h", "5 d 0 h"], ["5 d 0 h", "5 d 23 h"]]
+    one.act(board, "resign")
+    assert 'class="clock' not in come().page(f"/m/{board}/1")

@@ -326,3 +326,13 @@ def test_robots_are_marked_in_lists_and_on_their_pages(guest):
     assert '<h1>robot-hard <span class="tag">robot</span></h1>' in page
     assert "A robot of this server, here since" in page
     assert "Matches against robots aren’t rated." in page
+
+
+def test_sides_of_halves_are_named_by_their_colour(guest):
+    form = guest.page("/new?game=halves")
+    sides = re.findall(r'name="halves-seat" value="\d"><span>(.*?)</span>', form)
+    assert sides == ["Light", "Dark", "Teal"]
+    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "1"}).text
+    assert "You’re playing Dark." in html.unescape(found)
+    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "2"}).text
+    assert "Teal" not in found

@@ -1,9 +1,11 @@
 """Lists on pages: what waits, what goes on, what is searched for, news, and lists longer than a page."""
 
+import html
 import re
 
 import pytest
 
+from services.app.messages import inbox
 from services.http.web.lists.match_rows import ListPart
 from tests.helpers.api import Api, Player
 from tests.helpers.web import Guest, all_pages, boards, section
@@ -269,3 +271,58 @@ def test_a_guest_sees_what_goes_on_the_newest_move_first(tmp_path):
         assert "none of 3 from here on" in guest.page("/playing?page=2")
         assert guest.get("/playing?game=one").status_code >= 400
         assert 'href="/playing"' in guest.page("/")
+
+
+def test_news_have_one_row_for_each_match_and_kind_and_what_was_read_elsewhere_is_not_new(
+    api, come
+):
+    one, two = api.player(), api.player()
+    board = api.begun(one, two)
+    for mover, move in ((one, "m13-j7"), (two, "a13-d7"), (one, "m1-m5")):
+        assert mover.move(board, move).status_code == 200
+    writer, guest = come(one), come(two)
+    for text in ("a", "b", "c"):
+        writer.send(f"/m/{board}/chat", {"text": text}, on=f"/m/{board}")
+        writer.send("/messages", {"to": two.name, "text": text}, on="/messages")
+    api.caught_up()
+
+    def rows(**options) -> list[str]:
+        page = guest.page("/notices", **options).partition('id="notices"')[2]
+        return [
+            f"{html.unescape(text)}{' (new)' if ' new' in kind else ''}"
+            for kind, text in re.findall(r'<li class="([^"]*)"><a href="[^"]+">([^<]*)</a>', page)
+        ]
+
+    watched = {"headers": {"HX-Request": "true"}}  # it marks nothing as read
+    match = f"The Power of Two against {one.name}"
+    assert rows(**watched)[:3] == [
+        f"3 messages from {one.name} (new)",
+        f"3 new chat messages in {match} (new)",
+        f"Your turn in {match}",
+    ]
+    assert ">2</span>" in re.search(r'class="bell".*?</a>', guest.page("/games"), re.DOTALL)[0]
+    assert [row for row in rows(**watched) if "turn" in row] == [f"Your turn in {match}"]
+    guest.page(f"/m/{board}")
+    guest.page("/messages")
+    two.move(board, "a1-e3")
+    api.caught_up()
+    assert rows(**watched)[:3] == [
+        f"3 messages from {one.name}",
+        f"{one.name} sent a message in The Power of Two",
+        f"It was your turn in {match}",
+    ]
+    assert "bell-number" not in guest.page("/games")
+
+
+def test_who_signs_up_later_sees_no_announcement_from_before(api, come):
+    arbiter, old, new = api.player(name="marek-a"), api.player(), come()
+    api.parts.messages.broadcast(arbiter.account, "We rest on Sunday.", bytes(16))
+    guest = come(old)
+    assert "Announcement from marek-a (arbiter)" in section(guest.page("/"), "news-title")
+    assert "Announcement from marek-a (arbiter)" in guest.page("/messages")
+    new.sign_up("later-born")
+    home = new.page("/")
+    assert "1 new message" not in home
+    assert "bell-number" not in home
+    assert "Announcement" not in home + new.page("/notices") + new.page("/messages")
+    assert inbox(api.parts, api.parts.accounts.id_of("later-born")) == []

@@ -295,3 +295,23 @@ def test_another_server_is_offered_where_the_operator_names_one_and_says_what_th
     finally:
         force_setattr(api.settings, "transfer_to", None)
     assert box.index(ends) < box.index(button)
+
+
+def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(one, two, board, come):
+    one.act(board, "offer", kind="draw")
+    assert "You offered a draw." in one.page(f"/m/{board}")
+    assert "Withdraw" in one.page(f"/m/{board}")
+    once = "One offer at a time"
+    assert once in one.page(f"/m/{board}")
+    asked = two.page(f"/m/{board}")
+    assert once in asked
+    assert ">Decline</button>" in asked
+    assert f"{one.name} offers a draw." in asked
+    assert "<title>\N{BLACK CIRCLE} Your answer" in asked
+    watched = come().page(f"/m/{board}")
+    assert "The others haven’t answered yet." in watched
+    assert 'value="reject"' not in watched
+    assert one.act(board, "reject").status_code == 303
+    assert "offers a draw" not in two.page(f"/m/{board}")
+    assert two.act(board, "accept").status_code == 409
+    assert once not in one.page(f"/m/{board}")

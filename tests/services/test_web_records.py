@@ -440,3 +440,33 @@ def test_each_ruling_is_previewed_in_words(world, fields, said):
     shown = rule(world, do="preview", case="5", text="so", **fields)
     assert said in shown.text
     assert isinstance(world.last(), Claimed)
+
+
+def test_it_asks_for_nothing(api: Api) -> None:
+    assert re.findall(r"\b(?:src|srcset|action)=", PAGE) == []
+    # the header and the foot of all pages, but for what is of a visitor
+    with Guest(api) as guest:
+        around = re.sub(r"<main.*</main>", "", guest.page("/help"), flags=re.DOTALL)
+    shown = set(Read(PAGE).links)
+    assert set(Read(around).links) - shown == {"/login", "/signup"}
+    assert all(re.fullmatch("#main|/[a-z]*", one) for one in shown)
+    assert not re.search(r"\bfetch\(|XMLHttpRequest|WebSocket|import\(|\beval\(|innerHTML", PAGE)
+
+
+def test_all_can_agree_that_the_server_deals(api, come):
+    one, two = api.players()
+    board, _ = sealed(api, one, two)
+    guests = [come(), come()]
+    for guest, player in zip(guests, (one, two), strict=True):
+        guest.log_in(player.name)
+    assert ">Let the server deal</button>" in guests[0].page(f"/m/{board}")
+    assert guests[0].act(board, "offer", kind="deal").status_code == 303
+    assert "You want the server to deal now." in guests[0].page(f"/m/{board}")
+    page = guests[1].page(f"/m/{board}")
+    assert f"{one.name} wants the server to deal now." in page
+    assert ">Let the server deal</button>" not in page
+    api.caught_up()
+    assert f"{one.name} wants the server to deal now." in guests[1].page("/")
+    assert guests[1].act(board, "accept").status_code == 303
+    assert load_state(api.parts, board).setup is not None
+    assert 'data-game="halves"' in guests[0].page(f"/m/{board}")

@@ -332,3 +332,10 @@ def test_an_account_is_deleted_with_its_sessions(api, come):
     assert "Your account has been deleted." in guest.page(answer.headers["location"])
     assert Sessions(api.parts.data).list_of(account) == []
     assert guest.get("/players/dee").status_code == 404
+
+
+def test_without_a_relay_the_page_says_so(tmp_path):
+    with Api(tmp_path, site=SITE) as quiet, door(quiet) as visit:
+        assert "This server doesn’t send mail," in visit().page("/password")
+        assert 'href="/password"' in visit().page("/login")
+        assert visit().send("/password", {"who": "x"}, on="/login").status_code == 503

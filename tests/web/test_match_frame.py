@@ -5,8 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from infra.redis.reads import read_nothing
 from services.app.conditional_moves import conditional_moves_of
 from services.app.matches import load_state
+from services.http.web.match import page as page_module
 from tests.helpers.browser import PHONE, faults_of
 
 pytestmark = pytest.mark.slow
@@ -199,3 +201,71 @@ def test_a_tried_branch_becomes_a_conditional_move_and_is_dropped(api, person, p
     expect(page.get_by_role("button", name="Save as conditional move")).to_have_count(2)
     assert conditional_moves_of(api.parts, pair[1].account, board).moves == ()
     expect(page.get_by_role("link", name="Add a conditional move")).to_be_visible()
+
+
+@pytest.mark.long
+def test_who_proposes_hears_that_it_was_declined_and_nothing_if_it_was_not(api, person):
+    one = person("proposer")
+    other = api.player(name="decliner")
+    board = api.begun(api.player_of(one.name), other)
+    page = one.goes_to(f"/m/{board}")
+    one.plays("m13-j7")
+    assert other.move(board, "a13-d7").status_code == 200
+    action = page.locator("#action")
+
+    def proposes(label: str) -> None:
+        if page.locator("#proposing").get_attribute("open") != "":
+            page.locator("#proposing summary").click()
+        page.get_by_role("button", name=label).click()
+        expect(action.get_by_role("button", name="Withdraw")).to_be_visible()
+
+    proposes("Offer a draw")
+    top = page.evaluate("document.querySelector('#board-box').getBoundingClientRect().top")
+    other.give(board, {"do": "reject"})
+    expect(action.get_by_role("status").first).to_have_text("decliner declined the draw.")
+    assert page.evaluate("document.querySelector('#board-box').getBoundingClientRect().top") == top
+    # it gives way to the next proposal; one's own taking back and what is accepted are no refusals
+    proposes("Suggest a pause")
+    action.get_by_role("button", name="Withdraw").click()
+    expect(action.locator(".offer")).to_have_count(0)
+    proposes("Suggest a pause")
+    other.give(board, {"do": "accept"})
+    expect(page.get_by_role("region", name="Pause")).to_be_visible()
+    expect(action.locator(".offer")).to_have_count(0)
+    page.get_by_role("button", name="End the pause").click()
+    proposes("Ask for a takeback")
+    other.give(board, {"do": "accept"})
+    page.locator('#board-area[data-ply="0"]').wait_for()
+    expect(action.locator(".offer")).to_have_count(0)
+    page.get_by_role("button", name="Resign").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Resign this match?")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    page.get_by_role("button", name="Resign").click()
+    other.give(
+        board, {"do": "offer", "kind": "draw"}
+    )  # another form comes in place of the one that asks
+    expect(action).to_contain_text("decliner offers a draw.")
+    dialog.get_by_role("button", name="Resign").click()
+    expect(page.locator("#turn")).to_contain_text("You resigned")
+
+
+def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person, monkeypatch):
+    one, two = api.players()
+    board = api.begun(one, two)
+    assert one.move(board, "m13-j7").status_code == 200
+    assert two.move(board, "a13-d7").status_code == 200
+    page = person(one).goes_to(f"/m/{board}")
+    with monkeypatch.context() as patched:  # the rating is not known yet
+        patched.setattr(page_module, "read_rating_change", lambda *_: read_nothing(None))
+        two.give(board, {"do": "resign"})
+        expect(page.locator("#turn")).to_contain_text("You won by resignation.")
+        expect(page.locator("#turn .change")).to_have_text("")
+    expect(page.locator("#turn")).to_contain_text("You won by resignation. Rating 1500 →")
+    expect(page.locator("#turn .change")).to_have_count(1)
+    asked = two.post(f"/api/matches/{board}/rematch", {}).json()["board"]
+    expect(page.locator("#action")).to_contain_text(f"{two.name} wants a rematch.")
+    page.locator("#action").get_by_role("button", name="Accept").click()
+    page.wait_for_url(f"**/m/{asked}")
+    expect(page.locator("#turn")).to_contain_text("s turn")
