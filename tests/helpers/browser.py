@@ -86,6 +86,12 @@ class Person:
         self.name = name
         return self
 
+    def logs_in(self) -> None:
+        """Fill the form of the login in that is shown."""
+        self.page.get_by_label("Name", exact=True).fill(self.name)
+        self.page.get_by_label("Password").fill(PASSWORD)
+        self.page.locator("main").get_by_role("button", name="Log in").click()
+
     # at the form for a new match
 
     def names(self, *others: str, seat: int | None = None) -> None:
