@@ -96,3 +96,24 @@ def test_a_tournament_is_made_entered_and_followed(api, person, screen):
         assert before
         assert after
         assert after["x"] == before["x"], "the players stay in sight"
+
+
+def test_a_captain_names_a_team_on_a_phone_and_its_table_fits(api, person):
+    players: list[Player] = api.players(4)
+    plan = {"name": "Town and gown", "game": "goliath", "form": "teams", "team_size": 2}
+    there = players[0].post("/api/tournaments", plan).headers["location"]
+    assert players[0].post(f"{there}/open").is_success
+    for at in (0, 2):
+        captain, other = players[at : at + 2]
+        page = person(captain, **PHONE).goes_to(there.removeprefix("/api"))
+        page.get_by_text("Make a team", exact=True).click()
+        page.get_by_label("Players, in the order").fill(f"{captain.name} {other.name}")
+        page.get_by_role("button", name="Name the players").click()
+        expect(page.locator("#team")).to_contain_text("not entered yet")
+        page.locator("#entry").get_by_role("button").click()
+        expect(page.get_by_text("You have entered.")).to_be_visible()
+        assert other.post(f"{there}/entry", {}).is_success
+    assert players[0].post(f"{there}/start").is_success
+    page.reload()
+    expect(page.locator("#team table")).to_contain_text(f"{players[2].name}’s team")
+    assert faults_in_both(page) == []
