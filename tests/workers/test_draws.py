@@ -534,3 +534,16 @@ def test_draws_that_were_cut_off_are_no_alarm(bench, caplog):
     assert "draws were cut off" in caplog.text
     assert "ALARM" not in caplog.text
     assert abandoned_chains(bench.folder) == []
+
+
+def test_starts_of_a_batch_read_the_chain_of_their_shard_once(bench):
+    bench.send(ALICE, drain_start(), 3)
+    bench.drain()
+    reads: list[int] = []
+    read = bench.store.seed_chain
+    bench.store.seed_chain = lambda shard: (reads.append(shard), read(shard))[1]  # type: ignore[method-assign]
+    for board in (7, 11, 15, 19):
+        bench.send(ALICE, drain_start(), board)
+    bench.drain()
+    assert [draw_of(bench, board).k for board in (7, 11, 15, 19)] == [2, 3, 4, 5]
+    assert reads == [3]
