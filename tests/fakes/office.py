@@ -46,7 +46,7 @@ class FakeOffice:
             self.addresses,
             passwords=passwords,
             authserv=authserv,
-            seconds=0.2,
+            seconds=10,
         )
         self._numbers = itertools.count(1)
         self.ids = {name: self._sign_up(name) for name in PASSWORDS}
