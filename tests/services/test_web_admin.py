@@ -12,7 +12,7 @@ from infra.people.accounts import AccountRole
 from infra.people.acts import TERMINAL, Act
 from infra.people.moderation import REMOVED
 from services.app.acts import PAGE, acts_of, record_act
-from services.app.messages import send_message
+from services.app.messages import send_message, write_chat
 from services.app.passwords import MOST_AT_ONCE
 from services.app.roles import set_role
 from services.doctor.facts import gather
@@ -324,3 +324,20 @@ def test_the_record_has_pages_and_each_language(api, ann):
     assert ann.get("/admin/record?before=tomorrow").status_code == 400
     german = ann.page("/admin/record", headers={"Accept-Language": "de"})
     assert "Das Terminal hat an alle geschrieben" in german
+
+
+def test_chat_notes_and_players_have_a_link_for_others_alone(api, come):
+    one, two = api.players()
+    board = api.begun(one, two)
+    write_chat(api.parts, board, one.account, "bah", b"n" * 16)
+    writer, reader = come(one), come(two)
+    assert "/report?" not in writer.page(f"/m/{board}")
+    reported(reader, f"/m/{board}")
+    made = one.post("/api/challenges", {"game": "torere", "note": "bah"}).json()["id"]
+    assert "/report?" not in writer.page(f"/c/{made}")
+    reported(reader, f"/c/{made}", "spam")
+    assert "/report?" not in writer.page(f"/players/{one.name}")
+    reported(reader, f"/players/{one.name}", "userid")
+    page = moderator(api, come).page("/admin/reports")
+    for said in ("a line of chat", "the note of a challenge", "an offensive userid"):
+        assert said in page

@@ -326,3 +326,16 @@ def test_who_signs_up_later_sees_no_announcement_from_before(api, come):
     assert "bell-number" not in home
     assert "Announcement" not in home + new.page("/notices") + new.page("/messages")
     assert inbox(api.parts, api.parts.accounts.id_of("later-born")) == []
+
+
+@pytest.mark.usefixtures("busy")
+def test_the_page_of_a_player_and_of_a_game_lead_to_all(come):
+    guest = come()
+    page = guest.page("/players/ida")
+    assert f"All {MANY + 1}" in section(page, "active")
+    assert f"All {MANY}" in section(page, "finished")
+    assert len(boards(section(page, "finished"))) == 10
+    guest.log_in("ida")
+    assert f"1 to 24 of {MANY}" in section(guest.page("/"), "open-title")
+    game = guest.page("/games/torere")
+    assert f'All finished matches</a> <span class="quiet">{MANY}<' in game
