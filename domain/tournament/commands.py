@@ -27,6 +27,12 @@ class EnterTournament(TournamentCommandBase, frozen=True, tag="tournament-enter"
     """The robot that the organiser enters; empty for the sender."""
 
 
+class InvitePlayers(TournamentCommandBase, frozen=True, tag="tournament-invite"):
+    """Invite players to a tournament that is for invited players alone, as its organiser."""
+
+    accounts: tuple[AccountId, ...]
+
+
 class NameTeam(TournamentCommandBase, frozen=True, tag="tournament-team"):
     """Choose the players of the sender's team, in the order in which they play, in place of those before; none dissolve it.
 
@@ -44,7 +50,7 @@ class JoinTeam(TournamentCommandBase, frozen=True, tag="tournament-join"):
 
 
 class LeaveTournament(TournamentCommandBase, frozen=True, tag="tournament-leave"):
-    """Take an entry back before the start; the organiser may take back that of another account."""
+    """Take an entry back before the start; the organiser may take back that of another account, or its invitation."""
 
     account: AccountId = b""
     """Empty for the sender."""
@@ -152,6 +158,7 @@ TournamentCommand = (
     DraftTournament
     | OpenEntry
     | EnterTournament
+    | InvitePlayers
     | NameTeam
     | JoinTeam
     | LeaveTournament

@@ -21,6 +21,7 @@ from domain.tournament.commands import (
     EndLadder,
     EndRound,
     EnterTournament,
+    InvitePlayers,
     JoinTeam,
     LeaveTournament,
     NameTeam,
@@ -38,6 +39,7 @@ from domain.tournament.events import (
     Entered,
     EntryOpened,
     EntryTakenBack,
+    InvitationTakenBack,
     LadderEnded,
     LeftAfterSeason,
     MatchesAdjudicated,
@@ -56,6 +58,7 @@ from domain.tournament.evolve import evolve
 from domain.tournament.form import Sections
 from domain.tournament.form_terms import LadderTerms
 from domain.tournament.forms import check_terms, form_of
+from domain.tournament.invitations import check_invited, invite
 from domain.tournament.ladder_form import (
     challenge,
     check_entry,
@@ -112,6 +115,8 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
             return (EntryOpened(),)
         case EnterTournament():
             return _enter(command, actor, state, state.terms, recorded)
+        case InvitePlayers():
+            return _invite(command, actor, state, state.terms)
         case NameTeam():
             _check_phase(state, Phase.ENTRY, Phase.RUNNING)
             return naming(command.players, actor, state, state.terms)
@@ -216,8 +221,8 @@ def _enter(
 ) -> Events:
     """Enter a player; one who makes the tournament full may start it."""
     check_open(state)
-    late = (Phase.RUNNING,) if form_of(terms).late_entry else ()
-    _check_phase(state, Phase.ENTRY, *late)
+    _check_phase(state, *_open_phases(terms))
+    check_invited(actor, state, terms)
     account = command.account or actor
     if command.account:
         _check_organiser(actor, state)
@@ -240,10 +245,24 @@ def _enter(
     return (entered,)
 
 
+def _invite(
+    command: InvitePlayers, actor: AccountId, state: TournamentState, terms: TournamentTerms
+) -> Events:
+    _check_organiser(actor, state)
+    _check_phase(state, *_open_phases(terms))
+    return (invite(command, state, terms),)
+
+
+def _open_phases(terms: TournamentTerms) -> tuple[Phase, ...]:
+    """Return the phases in which players enter."""
+    return (Phase.ENTRY, Phase.RUNNING) if form_of(terms).late_entry else (Phase.ENTRY,)
+
+
 def _join(
     command: JoinTeam, actor: AccountId, state: TournamentState, terms: TournamentTerms
 ) -> Events:
     _check_phase(state, Phase.ENTRY)
+    check_invited(actor, state, terms)
     joined = joining(command, actor, state)
     _check_rating(command.rating, terms)
     return (joined,)
@@ -264,7 +283,8 @@ def _leave(
 ) -> Events:
     """Take an entry or the consent to take over a place back, leave a ladder, or a league before its next season.
 
-    A director may do it for another, but not while a ladder runs: that is a withdrawal.
+    A director may do it for another, but not while a ladder runs: that is a withdrawal. Where that player is invited and
+    has not entered, the invitation is taken back.
     """
     account = command.account or actor
     volunteers = is_volunteer(state, account)
@@ -284,6 +304,8 @@ def _leave(
         left = LeftAfterSeason(account=account, player=player)
         after = evolve(state, left, state.at, actor)
         return (left, *_following(after, terms, ()))
+    if number is None and account != actor and account in state.invited:
+        return (InvitationTakenBack(account=account),)
     if number is None or (state.ladder is not None and number not in state.ladder.order):
         raise Refusal(Code.NOT_ENTERED, SAY("not-entered"))
     return (EntryTakenBack(account=account),)

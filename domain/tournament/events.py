@@ -33,6 +33,18 @@ class Entered(TournamentEventBody, frozen=True, tag="entered"):
     """At that time."""
 
 
+class PlayersInvited(TournamentEventBody, frozen=True, tag="players-invited"):
+    """The organiser invited players. Whose entry the organiser takes back is no longer invited."""
+
+    accounts: tuple[AccountId, ...]
+
+
+class InvitationTakenBack(TournamentEventBody, frozen=True, tag="invitation-taken-back"):
+    """An invited player who has not entered is no longer invited."""
+
+    account: AccountId
+
+
 class TeamNamed(TournamentEventBody, frozen=True, tag="team-named"):
     """The actor named the players of a team as its captain, in place of those before; none dissolved it."""
 
@@ -175,6 +187,8 @@ TournamentEvent = (
     TournamentDrafted
     | EntryOpened
     | Entered
+    | PlayersInvited
+    | InvitationTakenBack
     | TeamNamed
     | TeamJoined
     | EntryTakenBack

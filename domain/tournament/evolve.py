@@ -11,10 +11,12 @@ from domain.tournament.events import (
     Entered,
     EntryOpened,
     EntryTakenBack,
+    InvitationTakenBack,
     LadderEnded,
     LeftAfterSeason,
     MatchesAdjudicated,
     PlacesConfirmed,
+    PlayersInvited,
     PlayerSubstituted,
     PlayerWithdrawn,
     ResultsCounted,
@@ -50,6 +52,11 @@ def evolve(
     return ladder_order.evolve(state, after, event) if is_ladder else after
 
 
+def _without_invitation(state: TournamentState, account: AccountId) -> TournamentState:
+    """Return the state in which an account is not invited."""
+    return replace(state, invited=tuple(one for one in state.invited if one != account))
+
+
 def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
     state: TournamentState, event: TournamentEvent, at: int, actor: AccountId
 ) -> TournamentState:
@@ -65,7 +72,12 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case EntryTakenBack():
             rest = tuple(one for one in state.entrants if one.account != event.account)
             after = replace(without_volunteer(state, event.account), entrants=rest)
+            after = after if actor == event.account else _without_invitation(after, event.account)
             return without_player(after, event.account)
+        case InvitationTakenBack():
+            return _without_invitation(state, event.account)
+        case PlayersInvited():
+            return replace(state, invited=(*state.invited, *event.accounts))
         case TeamNamed():
             return after_naming(state, actor, event.players)
         case TeamJoined():

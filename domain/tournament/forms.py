@@ -6,6 +6,7 @@ from typing import Final
 from domain.errors import Code, Refusal
 from domain.rules import rules_by_id
 from domain.tournament.bracket import Knockout
+from domain.tournament.entry_terms import check_entry_terms
 from domain.tournament.form import FormRules
 from domain.tournament.ladder_form import Ladder
 from domain.tournament.round_robin import RoundRobin
@@ -90,3 +91,4 @@ def _check_entry(terms: TournamentTerms) -> None:
     low, high = terms.least_rating, terms.most_rating
     if low < 0 or high < 0 or 0 < high < low:
         raise Refusal(Code.BAD_OPTION, SAY("ratings"))
+    check_entry_terms(terms.entry)

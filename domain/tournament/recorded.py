@@ -14,6 +14,7 @@ from domain.tournament.commands import (
     EndLadder,
     EndRound,
     EnterTournament,
+    InvitePlayers,
     JoinTeam,
     LeaveTournament,
     NameTeam,
@@ -31,10 +32,12 @@ from domain.tournament.events import (
     Entered,
     EntryOpened,
     EntryTakenBack,
+    InvitationTakenBack,
     LadderEnded,
     LeftAfterSeason,
     MatchesAdjudicated,
     PlacesConfirmed,
+    PlayersInvited,
     PlayerSubstituted,
     PlayerWithdrawn,
     ResultsCounted,
@@ -65,10 +68,14 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Entered():
             of_robot = EnterTournament(rating=first.rating, account=first.account)
             return [EnterTournament(rating=first.rating)] if first.account == actor else [of_robot]
+        case PlayersInvited():
+            return [InvitePlayers(accounts=first.accounts)]
         case TeamNamed():
             return [NameTeam(players=first.players)]
         case TeamJoined():
             return [JoinTeam(captain=first.captain, rating=first.rating)]
+        case InvitationTakenBack():
+            return [LeaveTournament(account=first.account)]
         case EntryTakenBack() | LeftAfterSeason():
             named = LeaveTournament(account=first.account)
             return [LeaveTournament(), named] if first.account == actor else [named]

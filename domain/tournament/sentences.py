@@ -18,6 +18,7 @@ SAY: Final = Sentences(
         "capacity": "a tournament has room for {least} to {most} players",
         "when-full": "a tournament that starts when full needs a number of players",
         "ratings": "the lowest rating must not be above the highest",
+        "entry-terms": "the condition {name} is a number from {least} to {most}",
         "finished": "an entry asks for up to {most} finished matches",
         "days": "a round, a stage or a season lasts up to {most} days; 0 is no end but that of its matches",
         "terms-of-form": "these terms are those of another form of tournament",
@@ -53,6 +54,12 @@ SAY: Final = Sentences(
         "rating-high": "this tournament is for players rated {most} or lower; you have {rating}",
         "too-few": "{least} players are needed to start, and {count} have entered",
         "no-robots": "robots can't enter this tournament",
+        # invitations
+        "not-invited": "only players whom the organiser has invited can enter this tournament",
+        "invited": "all of them have been invited or have entered already",
+        "no-invitations": "players enter this tournament without an invitation",
+        "invited-at-once": "up to {most} players are invited at once",
+        "most-invited": "a tournament has up to {most} invited players",
         # ladders
         "no-ladder": "this tournament isn't a ladder",
         "ladder-ended": "the ladder has been ended",

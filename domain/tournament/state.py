@@ -204,6 +204,9 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     teams: tuple[Team, ...] = ()
     """In the order in which they were named; from the start on those that play, in the order of their players' numbers."""
 
+    invited: tuple[AccountId, ...] = ()
+    """Those whom the organiser has invited, also if they have entered."""
+
     @property
     def exists(self) -> bool:
         """Whether there is a tournament."""

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from domain.clocks.time_control import TimeControl
+from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.form_terms import (
     KnockoutTerms,
     LadderTerms,
@@ -118,6 +119,9 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     teams: TeamTerms | None = None
     least_finished: int = 0
     """How many matches an entrant has to have finished before, at any game."""
+    entry: EntryTerms = EntryTerms()
+    by_code: bool = False
+    """Whether who enters has to give the tournament's code, which is in no event."""
 
     @property
     def room(self) -> int:

@@ -68,6 +68,8 @@ class NoticeKind(StrEnum):
     """Another player wrote in a match's chat; added by `infra.people.message_notices`."""
     MESSAGE = "message"
     """A message or a broadcast; added by `infra.people.message_notices`."""
+    INVITED_TO_TOURNAMENT = "invited-to-tournament"
+    """The organiser invited the account to a tournament."""
     MOVED_UP = "moved-up"
     """There is room for the account in a tournament, for which it has waited."""
     ENTRY_TAKEN_BACK = "entry-taken-back"
@@ -89,8 +91,8 @@ class NoticeKind(StrEnum):
 
 
 OF_TOURNAMENTS: Final = frozenset({
-    NoticeKind.MOVED_UP, NoticeKind.ENTRY_TAKEN_BACK, NoticeKind.TOURNAMENT_STARTED, NoticeKind.PAIRED,
-    NoticeKind.TAKEN_OUT, NoticeKind.TOURNAMENT_CANCELLED, NoticeKind.TOO_FEW_PLAYERS,
+    NoticeKind.INVITED_TO_TOURNAMENT, NoticeKind.MOVED_UP, NoticeKind.ENTRY_TAKEN_BACK,
+    NoticeKind.TOURNAMENT_STARTED, NoticeKind.PAIRED, NoticeKind.TAKEN_OUT, NoticeKind.TOURNAMENT_CANCELLED, NoticeKind.TOO_FEW_PLAYERS,
     NoticeKind.MATCHES_OVER, NoticeKind.PLACES,
 })  # fmt: skip
 """The kinds whose board is the number of a tournament."""

@@ -1,6 +1,6 @@
 """The notices of the events of a tournament, each by the events before it.
 
-A player hears of moving up from the waiting list, of the start and each further pairing with the number of own matches, of
+A player hears of an invitation, of moving up from the waiting list, of the start and each further pairing with the number of own matches, of
 being taken out, of the end, and of the own place; the organiser of what the tournament does by itself. Nobody gets a
 notice of an own action, and robots get none.
 """
@@ -18,7 +18,8 @@ from domain.tournament.state import FinalPlace, TournamentState
 from infra.projections.notices import NoticeKind, TournamentDetail, TournamentNotice
 
 _NOTED: Final = (
-    events.EntryTakenBack
+    events.PlayersInvited
+    | events.EntryTakenBack
     | events.TournamentStarted
     | events.SectionPaired
     | events.PlayerWithdrawn
@@ -82,11 +83,14 @@ def _for_people(
     )
 
 
-def _notices(  # noqa: C901 - one case an event
+def _notices(  # noqa: C901, PLR0912 - one case an event
     event: EventEnvelope, state: TournamentState, start: CommandId
 ) -> Iterator[TournamentNotice]:
     """Yield the notices of an event; `state` is that before it, `start` the command that started the tournament."""
     match event.body:
+        case events.PlayersInvited(accounts=accounts):
+            for account in accounts:
+                yield TournamentNotice(account, NoticeKind.INVITED_TO_TOURNAMENT)
         case events.EntryTakenBack(account=account):
             yield TournamentNotice(account, NoticeKind.ENTRY_TAKEN_BACK)
             yield from _moved_up(account, state)

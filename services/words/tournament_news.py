@@ -69,6 +69,9 @@ def _placed(tournament: str, detail: TournamentDetail, words: Wording) -> str:
 
 
 _WORDS: Final[Mapping[NoticeKind, Said]] = {
+    NoticeKind.INVITED_TO_TOURNAMENT: lambda tournament, _, words: words.gettext(
+        "You are invited to %(tournament)s", tournament=tournament
+    ),
     NoticeKind.MOVED_UP: lambda tournament, _, words: words.gettext(
         "You have moved up from the waiting list of %(tournament)s", tournament=tournament
     ),
@@ -96,6 +99,9 @@ _STARTED: Final = N_(
     "Your matches begin by themselves. You get an e-mail for each in which it is your turn."
 )
 _AFTER: Final[Mapping[NoticeKind, str]] = {
+    NoticeKind.INVITED_TO_TOURNAMENT: N_(
+        "Only invited players can enter. You are in once you have entered on its page."
+    ),
     NoticeKind.MOVED_UP: N_(
         "Your matches begin when the tournament starts. If you can’t play, take back your entry before that."
     ),

@@ -29,6 +29,7 @@ from domain.tournament.commands import (
     EndLadder,
     EndRound,
     EnterTournament,
+    InvitePlayers,
     JoinTeam,
     LeaveTournament,
     NameTeam,
@@ -38,6 +39,7 @@ from domain.tournament.commands import (
     VolunteerAsSubstitute,
     WithdrawPlayer,
 )
+from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.form_terms import (
     KnockoutTerms,
     LadderTerms,
@@ -427,8 +429,20 @@ def teams():
     return found
 
 
+def invited():
+    """A tournament for invited players: one is invited no longer, and one is by the entry that is taken back."""
+    found = Tournament()
+    found.draft(entry=EntryTerms(invited=True, most_flags=20), by_code=True)
+    found.do(ORGANISER, InvitePlayers(accounts=PLAYERS[:3]))
+    found.enter(2)
+    for one in PLAYERS[1:3]:
+        found.do(ORGANISER, LeaveTournament(account=one))
+    found.do(ORGANISER, EnterTournament(rating=1400))
+    return found
+
+
 TOURNAMENTS = {
-    "cancelled tournament": cancelled, "knockout": knockout, "ladder": ladder, "league": league,
+    "cancelled tournament": cancelled, "invited tournament": invited, "knockout": knockout, "ladder": ladder, "league": league,
     "left tournament": left, "substituted tournament": substituted, "swiss": swiss, "teams": teams,
     "tournament": tournament,
 }  # fmt: skip

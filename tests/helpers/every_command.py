@@ -169,6 +169,7 @@ OF_TOURNAMENTS: Final[dict[type, Command]] = {
     commands.StartTournament: commands.StartTournament(),
     commands.ReportResults: commands.ReportResults(reports=(MatchReport(0, 1, 9, "1-0"),)),
     commands.WithdrawPlayer: commands.WithdrawPlayer(account=ALICE, kind="silent", text=TEXT),
+    commands.InvitePlayers: commands.InvitePlayers(accounts=(BOB, CAROL)),
     commands.NameTeam: commands.NameTeam(players=(ALICE, BOB)),
     commands.JoinTeam: commands.JoinTeam(captain=ALICE, rating=1500),
     commands.VolunteerAsSubstitute: commands.VolunteerAsSubstitute(rating=1500),
