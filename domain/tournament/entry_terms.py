@@ -14,6 +14,9 @@ import msgspec.inspect
 from domain.errors import Code, Refusal
 from domain.tournament.sentences import SAY
 
+EVERY_FLAG: Final = 100
+"""Percent of matches lost on time that asks for nothing."""
+
 
 class EntryTerms(msgspec.Struct, frozen=True, array_like=True):
     """Further conditions of an entry. The default of each asks for nothing.
@@ -23,7 +26,7 @@ class EntryTerms(msgspec.Struct, frozen=True, array_like=True):
 
     invited: bool = False
     """Whether only those enter whom the organiser has invited."""
-    most_flags: Annotated[int, msgspec.Meta(ge=0, le=100)] = 100
+    most_flags: Annotated[int, msgspec.Meta(ge=0, le=100)] = EVERY_FLAG
     """The most percent of an entrant's finished matches, at any game, that may have been lost on time; 100 for any."""
 
 

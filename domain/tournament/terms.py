@@ -121,7 +121,7 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     """How many matches an entrant has to have finished before, at any game."""
     entry: EntryTerms = EntryTerms()
     by_code: bool = False
-    """Whether who enters has to give the tournament's code, which is in no event."""
+    """Whether an entry needs the tournament's code, which is in no event."""
 
     @property
     def room(self) -> int:

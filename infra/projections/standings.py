@@ -3,7 +3,7 @@
 | key | what |
 |---|---|
 | `table:<game>` | sorted set of accounts; score: points, in parts of `POINT` |
-| `tally:<game>` | hash: `<account>:<what>` -> count; what: `played`, `won`, `drawn`, `lost` |
+| `tally:<game>` | hash: `<account>:<what>` -> count; what: `played`, `won`, `drawn`, `lost`, `timed` |
 | `refused` | hash: account -> draws that it knew, or could know, and then refused to play |
 
 Tables are in the bucket of their game, and refused draws in that of the account.
@@ -38,7 +38,7 @@ POINT: Final = 60
 
 REFUSED: Final = "refused"
 
-COUNTS: Final = ("played", "won", "drawn", "lost")
+COUNTS: Final = ("played", "won", "drawn", "lost", "timed")
 
 
 class StandingRow(msgspec.Struct, frozen=True):
@@ -51,6 +51,8 @@ class StandingRow(msgspec.Struct, frozen=True):
     drawn: int
     """Matches in which the player shared the win."""
     lost: int
+    timed: int
+    """Of the lost ones, those that ended because this player's time ran out."""
 
 
 def table_key(game: str) -> str:
@@ -203,7 +205,9 @@ def _standing_writes(fact: Fact, finished: MatchResult, count: int) -> Iterator[
                 "won" if len(winners) == 1 else "drawn",
                 POINT // len(winners),
             )
-        for what in ("played", result):
+        # whose flag fell last is behind the winner; an earlier one did not end the match
+        timed = finished.reason == Reason.TIME and finished.ranks[seat] == len(winners) + 1
+        for what in ("played", result, *(("timed",) if timed else ())):
             field = tally_field(account, what)
             yield game, ("HINCRBY", tally_key(game), field, count)
         yield game, ("ZINCRBY", table_key(game), count * points, account.hex())

@@ -194,6 +194,7 @@ KEYS: Final = (
     Key("{club:<id>}:requests", "hash: account that asks to join -> since when", "infra.people.clubs", "they are answered", "requests, 100", _PEOPLE),
     Key("{club:<id>}:news", "list of the last announcements", "infra.people.clubs", "50 later ones", "announcements, 50", _PEOPLE),
     Key("{tournaments}:texts", "hash: number of a tournament -> its name and its text", "infra.people.tournament_texts", Never("a tournament is never forgotten"), "tournaments", _PEOPLE),
+    Key("{tournaments}:codes", "hash: number of a tournament -> a salt, and the digest of the code for entering it", "infra.people.tournament_codes", Never("a tournament is never forgotten"), "tournaments with a code", _PEOPLE),
     Key("{challenges}:open", "sorted set: ids of the challenges that can be taken, by when they were opened", "infra.people.challenges.indexes", "they start", "challenges", _CHALLENGE),
     Key("{challenges}:open:<game>", "the same, of one game", "infra.people.challenges.indexes", "they start", "challenges", _CHALLENGE),
     Key("{challenges}:club:<club>", "the same, of a club, which are in no other list", "infra.people.challenges.indexes", "they start", "challenges", _CHALLENGE),

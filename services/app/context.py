@@ -51,6 +51,7 @@ from infra.people.rate_limits import CommandRateLimit
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens
+from infra.people.tournament_codes import TournamentCodes
 from infra.people.tournament_texts import TournamentTexts
 from infra.projections.cases import OpenCases
 from infra.projections.finished_matches import FinishedMatches
@@ -330,6 +331,11 @@ class App:
     def tournament_texts(self) -> TournamentTexts:
         """The names and texts of tournaments."""
         return TournamentTexts(self.people)
+
+    @cached_property
+    def tournament_codes(self) -> TournamentCodes:
+        """The codes for entering tournaments."""
+        return TournamentCodes(self.people)
 
     @cached_property
     def tournaments(self) -> Tournaments:

@@ -107,6 +107,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "{s07.a1y}:m:<board>:refusals": "counts of refusals until the next move",
     "{reports}:open": _SAME,
     "{reports}:appeals": _SAME,
+    "{tournaments}:codes": "digests of the codes of tournaments, which name nobody",
     "{challenges}:open": _SAME,
     "{challenges}:filling": _PASSING,
     "{challenges}:club:<club>": _SAME,

@@ -8,6 +8,7 @@ import msgspec
 from domain.clocks.time_control import read_time_control
 from domain.records import AccountId
 from domain.rules import rules_id
+from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.form_terms import (
     KnockoutTerms,
     LadderTerms,
@@ -97,6 +98,9 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     most_rating: int = 0
     least_finished: int = 0
     """How many matches an entrant has to have finished before."""
+    entry: EntryTerms = EntryTerms()
+    by_code: bool = False
+    """Whether an entry needs a code, which its organiser makes."""
     club: str = ""
     """The path of the club whose members alone may enter; empty for all."""
     robots: bool = False
@@ -134,6 +138,8 @@ def terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTe
         least_rating=plan.least_rating,
         most_rating=plan.most_rating,
         least_finished=plan.least_finished,
+        entry=plan.entry,
+        by_code=plan.by_code,
         club=club,
         robots=plan.robots,
         days=plan.days,

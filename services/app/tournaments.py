@@ -57,7 +57,7 @@ from services.app.play import Steps, course, decided, finish
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
-from services.app.tournament_entries import captain_of, rating_of_entrant
+from services.app.tournament_entries import captain_of, check_code, rating_of_entrant
 from services.app.tournament_plans import (
     USUAL_LEAGUE,
     USUAL_ROUNDS,
@@ -185,14 +185,16 @@ def open_entry(app: App, actor: Actor, number: int) -> Steps[Answered]:
 
 
 @course
-def enter(app: App, actor: Actor, number: int, named: str = "") -> Steps[Answered]:
+def enter(app: App, actor: Actor, number: int, named: str = "", code: str = "") -> Steps[Answered]:
     """Enter a tournament, which is the consent to be paired.
 
     An organiser may enter a robot, whose userid is `named`. In a tournament of teams that is the captain of the team
-    that the actor enters in; it may be missing where a single team names the actor.
+    that the actor enters in; it may be missing where a single team names the actor. The `code` is that of the tournament,
+    if it has one.
     `already-entered`, `against-terms` outside the ratings, for a club's other members and outside all teams, `sanctioned`.
     """
     state = visible_state(app, actor.account, number)
+    check_code(app, actor, number, state, code)
     account = app.accounts.id_of(named) if named else actor.account
     if _has_teams(state):
         rating = rating_of_entrant(app, actor, state, actor.account)
@@ -555,6 +557,8 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         least_rating=terms.least_rating,
         most_rating=terms.most_rating,
         least_finished=terms.least_finished,
+        entry=terms.entry,
+        by_code=terms.by_code,
         club=view.club,
         robots=terms.robots,
     )

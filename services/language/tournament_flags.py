@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from domain.errors import Code, Refusal
+from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.form_terms import LadderTerms, LeagueTerms
 from domain.tournament.terms import TournamentForm
 from infra.languages.wording import Wording
 from services.app.tournament_plans import NextStage, TournamentPlan
+from services.words.entry_conditions import ENTRY_CONDITIONS, EntryCondition
 
 _NUMBERS: Final[Mapping[str, str]] = {
     "--section": "section",
@@ -26,13 +28,19 @@ _SWITCHES: Final[Mapping[str, str]] = {
     "--third": "third_place",
     "--full": "when_full",
     "--robots": "robots",
+    "--code": "by_code",
 }
+
+
+_OF_ENTRY: Final = {one.flag: one for one in ENTRY_CONDITIONS}
+"""The further conditions of an entry."""
 
 
 _OWN_FLAGS: Final = frozenset(
     {
         *_NUMBERS,
         *_SWITCHES,
+        *_OF_ENTRY,
         "--start",
         "--rating",
         "--club",
@@ -68,6 +76,7 @@ _DATE_FORMS: Final = ("%Y-%m-%d", "%Y-%m-%dT%H:%M")
 def plan_of(game: str, name: str, flags: Sequence[str], words: Wording) -> TournamentPlan:
     """Return the plan of a tournament; `bad-option` for a flag that comes twice or can't be read."""
     own: dict[str, Any] = {}
+    entry: dict[str, Any] = {}
     seen, terms, options = set[str](), list[str](), list[str]()
     for flag in flags:
         written, mark, value = flag.partition("=")
@@ -79,7 +88,9 @@ def plan_of(game: str, name: str, flags: Sequence[str], words: Wording) -> Tourn
             said = words.gettext("%(option)s is given twice; give it once", option=key)
             raise Refusal(Code.BAD_OPTION, said)
         seen.add(key)
-        found = _fields_of(key, value if mark else None)
+        given = value if mark else None
+        of_entry = key in _OF_ENTRY
+        found = _condition(_OF_ENTRY[key], given) if of_entry else _fields_of(key, given)
         if found is None:
             said = words.gettext(
                 "%(option)s can't be read; the form is %(form)s",
@@ -87,8 +98,16 @@ def plan_of(game: str, name: str, flags: Sequence[str], words: Wording) -> Tourn
                 form=_FORMS_OF_FLAGS[key],
             )
             raise Refusal(Code.BAD_OPTION, said)
-        own |= found
+        (entry if of_entry else own).update(found)
+    own["entry"] = EntryTerms(**entry)
     return TournamentPlan(name=name, game=game, options=options, terms=terms, **own)
+
+
+def _condition(one: EntryCondition, value: str | None) -> dict[str, Any] | None:
+    """Return the field of a condition of entry; None if its value can't be read."""
+    if not one.bounds:
+        return {one.field: True} if value is None else None
+    return {one.field: int(value)} if value and _NUMBER.fullmatch(value) else None
 
 
 _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
@@ -106,7 +125,11 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
     "--start": "--start=2030-12-24 (UTC), --start=2030-12-24T18:00",
     "--rating": "--rating=1200-1600, --rating=1200-, --rating=-1600",
     "--club": "--club=CLUB",
-} | {switch: switch for switch in _SWITCHES}
+    **{switch: switch for switch in _SWITCHES},
+    **{
+        flag: f"{flag}={max(one.bounds)}" if one.bounds else flag for flag, one in _OF_ENTRY.items()
+    },
+}
 
 
 def _fields_of(  # noqa: C901 - one case a flag

@@ -23,6 +23,7 @@ from infra.languages.wording import N_, Wording
 from infra.projections.tournaments import TournamentRow
 from services.app.tournaments import NextSeason
 from services.words.agreements import variant_words
+from services.words.entry_conditions import entry_clauses
 from services.words.named_match import terms_line
 
 _PHASES: Final[Mapping[str, str]] = {
@@ -425,6 +426,9 @@ def _conditions(terms: TournamentTerms, words: Wording, club: str) -> Iterator[s
             "for players who have finished at least %(count)s matches",
             terms.least_finished,
         )
+    yield from entry_clauses(terms.entry, words)
+    if terms.by_code:
+        yield _("for players who know its code")
     if club:
         yield _("for members of %(club)s", club=club)
     if terms.robots:

@@ -30,6 +30,7 @@ from infra.people.rate_limits import CommandRateLimit
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens
+from infra.people.tournament_codes import TournamentCodes
 from infra.people.tournament_texts import TournamentTexts
 from infra.projections.cases import OpenCases
 from infra.projections.finished_matches import FinishedMatches
@@ -90,6 +91,7 @@ class FakeApp:
         self.mastheads = Mastheads(self.client)
         self.clubs = Clubs(self.client)
         self.pairing_batches = PairingBatches(self.client)
+        self.tournament_codes = TournamentCodes(self.client)
         self.tournament_texts = TournamentTexts(self.client)
         self.sessions = Sessions(self.client)
         self.login_steps = LoginSteps(self.client)

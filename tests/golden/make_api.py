@@ -445,6 +445,15 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     other = alice.post("/api/tournaments", four).json()["board"]
     assert alice.post(f"/api/tournaments/{other}/open").is_success
     said.call("name_team", alice, {"userids": ["alice", "frieda"]}, number=other)
+    _invite(said, alice, cup)
+
+
+def _invite(said: Exchange, alice: Player, cup: dict[str, object]) -> None:
+    closed = {**cup, "name": "Closed Cup", "entry": {"invited": True}, "by_code": True}
+    other = alice.post("/api/tournaments", closed).json()["board"]
+    assert alice.post(f"/api/tournaments/{other}/open").is_success
+    said.call("invite_players", alice, {"userids": ["bob", "frieda"]}, number=other)
+    said.call("make_tournament_code", alice, number=other)
 
 
 def _boards_of(parts: App, number: int) -> list[int]:

@@ -88,6 +88,8 @@ TABLE = {
     "show_trf": ("against-terms",) * 4,
     "leave_tournament": ("unauthorized", "not-entered", "not-entered", "missing-scope"),
     "challenge_on_ladder": ("unauthorized", "not-allowed", "not-allowed", "missing-scope"),
+    "invite_players": ("unauthorized", "not-an-organiser", "not-allowed", "missing-scope"),
+    "make_tournament_code": ("unauthorized", "not-an-organiser", "not-allowed", "missing-scope"),
     "name_team": ("unauthorized", "not-allowed", "not-allowed", "missing-scope"),
     "volunteer_as_substitute": ("unauthorized", "not-started", "not-started", "missing-scope"),
     "show_pairings": ("unauthorized", "not-found", "not-found", "missing-scope"),

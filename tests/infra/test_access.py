@@ -244,7 +244,7 @@ def test_a_key_has_one_row_an_owner_and_roles_that_there_are_or_is_on_the_queue_
 
 NEVER_END = (
     "{s07.a1y}:log {s07.a1y}:published {s07.a1y}:shown {s07.a1y}:archived {s07.a1y}:m:<board>:texts "
-    "{s07.a1y}:draws {s07.a1y}:floor {s07.a1y}:boards {boards} {boards}:words {challenges}:links {site}:admission {site}:acts {clubs}:paths {club:<id>} {tournaments}:texts "
+    "{s07.a1y}:draws {s07.a1y}:floor {s07.a1y}:boards {boards} {boards}:words {challenges}:links {site}:admission {site}:acts {clubs}:paths {club:<id>} {tournaments}:codes {tournaments}:texts "
     "{site}:masthead {site}:texts {site}:logo "
     "{boards}:shape {boards}:secrets {scrub} b b:5 {clock} {p:<name>}:live {p:<name>}:last "
     "{p:<name>}:losses {p:erased} {mail}:read {mail}:push:read {mail}:key"

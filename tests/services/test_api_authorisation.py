@@ -288,7 +288,10 @@ LINES = {
     ),
     (*GUESSED, "not-an-organiser", "already-started"): ("tournament open {number} {name} {password}",),
     (*GUESSED, "not-an-organiser", "too-early"): ("tournament start {number} {name} {password}",),
-    (*GUESSED, "not-an-organiser", "not-allowed"): ("tournament end {number} {name} {password}",),
+    (*GUESSED, "not-an-organiser", "not-allowed"): (
+        "tournament end {number} {name} {password}", "tournament code {number} {name} {password}",
+        "tournament invite {number} {name} {password} {other}",
+    ),
     (*GUESSED, "not-allowed", "not-allowed"): (
         "tournament challenge {number} {name} {password} {other}",
         "tournament team {number} {name} {password} {other}",

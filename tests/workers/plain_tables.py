@@ -373,16 +373,17 @@ class PlainTables:
             if one.game == game and one.result and one.places:
                 yield one, one.result[1], one.places
 
-    def standings(self, game: str) -> dict[bytes, tuple[int, int, int, int, int]]:
-        """By player the points in parts, and how many were played, won, shared and lost."""
-        found: dict[bytes, list[int]] = defaultdict(lambda: [0] * 5)
-        for one, winners, _ in self.counted(game):
+    def standings(self, game: str) -> dict[bytes, tuple[int, int, int, int, int, int]]:
+        """By player the points in parts, and how many were played, won, shared, lost, and lost on time."""
+        found: dict[bytes, list[int]] = defaultdict(lambda: [0] * 6)
+        for one, winners, places in self.counted(game):
             for seat, who in enumerate(one.seats if not {*one.seats} & {*ROBOTS} else ()):
                 won = seat in winners
                 row = found[who]
                 row[0] += POINT // len(winners) if won else 0
                 row[1] += 1
                 row[4 if not won else 2 if len(winners) == 1 else 3] += 1
+                row[5] += bool(one.result and one.result[2] == Reason.TIME and places[seat] == 2)
         return {who: (*row,) for who, row in found.items()}  # type: ignore[misc]
 
     def refused(self, who: bytes) -> int:

@@ -127,7 +127,9 @@ def check_finished(client, plain):
         assert history.of(game) == plain.finished(game)
         assert history.of(game, start=1, count=3) == plain.finished(game)[1:4]
         table = {
-            row.account: (round(row.points * POINT), row.played, row.won, row.drawn, row.lost)
+            row.account: (
+                *(round(row.points * POINT), row.played, row.won, row.drawn, row.lost, row.timed),
+            )
             for row in standings.of(game)
         }
         assert table == plain.standings(game)

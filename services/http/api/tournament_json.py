@@ -7,6 +7,7 @@ import msgspec
 
 from domain.clocks.time_control import write_time_control
 from domain.records import AccountId
+from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.seasons import division_changes
 from domain.tournament.standings import SectionTable, TableLine
 from domain.tournament.state import PairedSection
@@ -14,6 +15,7 @@ from domain.tournament.terms import ONE_POINT, TournamentForm, TournamentTerms
 from infra.languages.wording import IN_ENGLISH
 from services.app.context import App
 from services.app.names import userids_of
+from services.app.tournament_invitations import may_enter, waiting_invitations
 from services.app.tournaments import ListedTournament, TournamentView
 from services.http.api.bodies import RequestBody
 from services.http.api.ladders import LadderRules, TournamentLadder, shown_ladder
@@ -42,6 +44,10 @@ class LeagueRules(RequestBody, frozen=True):
     down: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 2
     """How many are relegated from each division but the last."""
     seasons: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 4
+
+
+class EntryConditions(EntryTerms, RequestBody, frozen=True, array_like=False):
+    """Further conditions of an entry."""
 
 
 class TournamentInList(msgspec.Struct, frozen=True):
@@ -137,6 +143,9 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """How many matches an entrant has to have finished before, at any game."""
     team_size: int = 0
     """How many players of a team play; 0 in other forms."""
+    entry: EntryConditions = EntryConditions()
+    by_code: bool = False
+    """Whether an entry needs its code."""
 
 
 class TournamentEntrant(msgspec.Struct, frozen=True):
@@ -261,6 +270,10 @@ class ShownTournament(msgspec.Struct, frozen=True):
     """Whether you are one of them."""
     teams: tuple[TeamOfPlayers, ...] = ()
     """By place once it has started; empty in other forms."""
+    invited: tuple[str, ...] = ()
+    """For its organiser: userids of those who are invited and have not entered."""
+    may_enter: bool = False
+    """Whether you have an account that needs no invitation, or has one."""
 
 
 def listed_tournament(
@@ -289,7 +302,8 @@ def shown_tournament(app: App, view: TournamentView, viewer: AccountId | None) -
     """Return a tournament with all that an account sees of it."""
     state, room = view.state, view.terms.room
     before, ready = view.before, [one.account for one in state.volunteers]
-    others = [state.organiser, *state.directors, *before.values(), *ready]
+    invited = waiting_invitations(view)
+    others = [state.organiser, *state.directors, *before.values(), *ready, *invited]
     userids = userids_of(app, [*view.players, *others])
     return ShownTournament(
         number=view.number,
@@ -330,6 +344,8 @@ def shown_tournament(app: App, view: TournamentView, viewer: AccountId | None) -
         volunteers=tuple(filter(None, (userids[one] for one in ready))),
         volunteered=view.volunteers,
         teams=shown_teams(app, view),
+        invited=tuple(filter(None, (userids[one] for one in invited))),
+        may_enter=viewer is not None and may_enter(state, viewer),
     )
 
 
@@ -364,6 +380,8 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         robots=terms.robots,
         least_finished=terms.least_finished,
         team_size=terms.teams.size if terms.teams else 0,
+        entry=EntryConditions(**msgspec.structs.asdict(terms.entry)),
+        by_code=terms.by_code,
     )
 
 

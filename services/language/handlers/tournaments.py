@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.tournament.bracket import PlayedTie, rounds_of
 from domain.tournament.seasons import division_changes
@@ -13,7 +14,7 @@ from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import N_, Wording
 from services.app import teams as team_use_cases
-from services.app import tournament_directors
+from services.app import tournament_directors, tournament_invitations
 from services.app import tournaments as use_cases
 from services.app.context import App
 from services.app.ladders import ladder_lines
@@ -29,6 +30,7 @@ from services.language.handlers.messages import text_of
 from services.language.handlers.play import deliver
 from services.language.invocation import Invocation
 from services.language.tournament_flags import plan_of
+from services.words.entry_conditions import ENTRY_CONDITIONS
 from services.words.tournaments import (
     division_change,
     game_line,
@@ -46,6 +48,8 @@ from services.words.tournaments import (
     terms_lines,
     volunteers_clause,
 )
+
+_CODE: Final = "--code"
 
 _NO_RESULT: Final = "."
 _SELF: Final = "*"
@@ -315,10 +319,39 @@ def open_entry(call: Invocation) -> Answer:
     return _deliver(call, asked, N_("tournament %(number)s is open for entry"))
 
 
+def invite(call: Invocation) -> Answer:
+    """Invite players to a tournament that is for invited players alone."""
+    named = call.line.all("userid")[1:]
+    asked = tournament_invitations.invite(call.app, call.actor, _number(call), named)
+    said = N_("invited to tournament %(number)s: %(names)s")
+    return _deliver(call, asked, said, names=", ".join(one.lower() for one in named))
+
+
+def code(call: Invocation) -> Answer:
+    """Make a new code for entering a tournament."""
+    number = _number(call)
+    made = tournament_invitations.make_code(call.app, call.account(), number)
+    return Answer(
+        call.words.gettext(
+            "the code of tournament %(number)s is %(code)s from now on; it is shown only here",
+            number=number,
+            code=made,
+        )
+    )
+
+
 def enter(call: Invocation) -> Answer:
     """Enter a tournament, in one of teams in that of a captain, or as its organiser enter a robot."""
     named = _other(call)
-    asked = use_cases.enter(call.app, call.actor, _number(call), named)
+    flag, _, code = call.line.get("flag").partition("=")
+    if flag and (flag.lower() != _CODE or not code):
+        said = call.words.gettext(
+            "%(option)s can't be read; the form is %(form)s",
+            option=repr(flag[:24]),
+            form=f"{_CODE}=CODE",
+        )
+        raise Refusal(Code.BAD_OPTION, said)
+    asked = use_cases.enter(call.app, call.actor, _number(call), named, code)
     entered = N_("%(player)s has entered tournament %(number)s")
     own = N_("you have entered tournament %(number)s; your matches begin when it starts")
     is_robot = named.lower() in robot_userids(call.app)
@@ -475,6 +508,7 @@ FORMS: Final = (
         "tournament_new",
         "tournament new",
         f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--swiss=ROUNDS] [--ladder[=N,...]] [--teams=N] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] [--finished=N] "
+        f"{' '.join(f'[{one.usage}]' for one in ENTRY_CONDITIONS)} [--code] "
         "[--club=CLUB] [--robots] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
         new,
@@ -487,9 +521,23 @@ FORMS: Final = (
         open_entry,
     ),
     signed(
+        "tournament_invite",
+        "tournament invite",
+        f"NUMBER {OWN} userid ...",
+        N_("invite players to your tournament, if it is for invited players alone"),
+        invite,
+    ),
+    signed(
+        "tournament_code",
+        "tournament code",
+        f"NUMBER {OWN}",
+        N_("make a new code for entering your tournament, if it has one"),
+        code,
+    ),
+    signed(
         "tournament_enter",
         "tournament enter",
-        f"NUMBER {OWN} [userid]",
+        f"NUMBER {OWN} [userid] [{_CODE}=CODE]",
         N_(
             "enter a tournament, naming the captain if it is one of teams; or enter a robot in your own"
         ),

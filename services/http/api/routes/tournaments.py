@@ -7,11 +7,12 @@ from litestar import Response
 from litestar.params import JSONBody, PathParameter, QueryParameter
 
 from domain.errors import Code
+from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.form_terms import LadderTerms, LeagueTerms
 from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.people.tokens import Scope
-from services.app import teams, tournament_directors, tournaments
+from services.app import teams, tournament_directors, tournament_invitations, tournaments
 from services.app.names import userids_of
 from services.app.receipts import Answered
 from services.app.tournament_plans import NextStage, TournamentPlan
@@ -22,6 +23,7 @@ from services.http.api.ladders import LadderChallenge, LadderRules
 from services.http.api.routes.start import Words
 from services.http.api.teams import NamedTeam
 from services.http.api.tournament_json import (
+    EntryConditions,
     FurtherStage,
     LeagueRules,
     ShownTournament,
@@ -99,6 +101,9 @@ class NewTournament(RequestBody, frozen=True):
     """The highest rating of an entrant; 0 for any."""
     least_finished: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """How many matches an entrant has to have finished before, at any game."""
+    entry: EntryConditions = EntryConditions()
+    by_code: bool = False
+    """Whether an entry needs a code, which you make."""
     club: Annotated[str, msgspec.Meta(max_length=60)] = ""
     """The path of a club of yours whose members alone may enter; empty for all."""
     robots: bool = False
@@ -120,6 +125,23 @@ class TournamentEntry(RequestBody, frozen=True):
     """Userid of a robot that you enter as the organiser; empty to enter yourself."""
     captain: Annotated[str, msgspec.Meta(max_length=24)] = ""
     """Userid of the captain in whose team you enter; may be empty where a single team names you."""
+    code: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    """The code of the tournament, if it has one."""
+
+
+class TournamentInvitations(RequestBody, frozen=True):
+    """Players who may enter."""
+
+    userids: Annotated[
+        tuple[Annotated[str, msgspec.Meta(max_length=24)], ...], msgspec.Meta(max_length=200)
+    ]
+
+
+class TournamentCode(msgspec.Struct, frozen=True):
+    """A code for entering a tournament."""
+
+    code: str
+    """It is shown only here."""
 
 
 class PlayerWithdrawal(RequestBody, frozen=True):
@@ -213,7 +235,8 @@ async def make_tournament(data: JSONBody[NewTournament], sender: Sender) -> Resp
     stages = tuple(NextStage(one.first, one.total, one.section) for one in data.stages)
     ladder = LadderTerms(**msgspec.structs.asdict(data.ladder))
     league = LeagueTerms(**msgspec.structs.asdict(data.league))
-    given = {"stages": stages, "ladder": ladder, "league": league}
+    entry = EntryTerms(**msgspec.structs.asdict(data.entry))
+    given = {"stages": stages, "ladder": ladder, "league": league, "entry": entry}
     plan = TournamentPlan(**{**msgspec.structs.asdict(data), **given})
     made = await sender.submit(tournaments.draft_tournament(sender.app, sender.actor, plan))
     return Response(made, headers={"Location": f"/api/tournaments/{made.board}"})
@@ -236,7 +259,33 @@ async def enter_tournament(
 ) -> Answered:
     """Enter a tournament, which is the consent to be paired; as its organiser you may enter robots."""
     named = data.robot or data.captain
-    return await sender.submit(tournaments.enter(sender.app, sender.actor, number, named))
+    return await sender.submit(
+        tournaments.enter(sender.app, sender.actor, number, named, data.code)
+    )
+
+
+@api.post("/api/tournaments/{number:int}/invitations", "Invite players", Scope.PLAY, waits=True)
+@refuses(
+    *(*_ACTING, *COMMAND_ERRORS, Code.ALREADY_ENTERED, Code.AGAINST_TERMS, Code.SANCTIONED),
+    *(Code.UNKNOWN_USER, Code.NOT_ALLOWED, Code.NOT_WANTED, Code.TOO_MANY),
+)
+async def invite_players(
+    number: Number, data: JSONBody[TournamentInvitations], sender: Sender
+) -> Answered:
+    """Invite players to a tournament that is for invited players alone, as its organiser; each gets a notice.
+
+    Deleting the `entry` of a player takes the invitation back.
+    """
+    return await sender.submit(
+        tournament_invitations.invite(sender.app, sender.actor, number, data.userids)
+    )
+
+
+@api.post("/api/tournaments/{number:int}/code", "Make a code for entry", Scope.PLAY)
+@refuses(Code.UNKNOWN_TOURNAMENT, Code.NOT_AN_ORGANISER, Code.NOT_ALLOWED, Code.TOO_LATE)
+def make_tournament_code(number: Number, own: Own) -> TournamentCode:
+    """Make a code for entering a tournament, as its organiser; it ends an earlier one."""
+    return TournamentCode(tournament_invitations.make_code(own.app, own.account, number))
 
 
 @api.put("/api/tournaments/{number:int}/team", "Name your team", Scope.PLAY, waits=True)

@@ -15,6 +15,7 @@ from domain.clocks.time_control import TimeControl, read_time_control, write_tim
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key, latest_rules
 from domain.tournament.bracket import MOST_TIE_MATCHES
+from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.form_terms import LadderTerms, LeagueTerms
 from domain.tournament.ladder_form import (
     MOST_DROP,
@@ -71,6 +72,7 @@ from services.http.web.params import ClubParameter, GameParameter, Own, OwnPage
 from services.http.web.render import redirect_to, render, sentence
 from services.http.web.session import Visitor
 from services.words.agreements import limits
+from services.words.entry_conditions import ENTRY_CONDITIONS
 from services.words.tournaments import form_name
 
 pages = Pages()
@@ -132,6 +134,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "least": (1, _HIGHEST_RATING),
     "most": (1, _HIGHEST_RATING),
     "finished": (1, MOST_FINISHED),
+    **{one.name: (min(one.bounds), max(one.bounds)) for one in ENTRY_CONDITIONS if one.bounds},
 }
 """The fields for numbers, each with its bounds."""
 
@@ -216,6 +219,8 @@ def _form(
         mistakes={name: sentence(text) for name, text in (mistakes or {}).items()},
         longest={"name": NAME_LENGTHS[-1], "text": MOST_OF_TEXT},
         bounds=_NUMBERS,
+        conditions=ENTRY_CONDITIONS,
+        labels={one.name: visitor.wording.gettext(one.label) for one in ENTRY_CONDITIONS},
         tournament_forms=list(_OF_FORMS),
         form_names={one: form_name(one, visitor.wording) for one in _OF_FORMS},
         stages=range(2, MOST_STAGES + 1),
@@ -261,6 +266,8 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         least_rating=_number(form, "least"),
         most_rating=_number(form, "most"),
         least_finished=_number(form, "finished"),
+        entry=msgspec.structs.replace(EntryTerms(), **dict(_conditions(form))),
+        by_code=form.get("code") == "on",
         club=form.get("club"),
         robots=form.get("robots") == "on" and not of_teams,
     )
@@ -274,6 +281,20 @@ def _stages(form: Form) -> Iterator[NextStage]:
         if not any(numbers):
             return
         yield NextStage(*numbers)
+
+
+def _conditions(form: Form) -> Iterator[tuple[str, bool | int]]:
+    """Yield the further conditions of entry that are filled in."""
+    for one in ENTRY_CONDITIONS:
+        if form.get(one.name):
+            yield one.field, _number(form, one.name) if one.bounds else form.get(one.name) == "on"
+
+
+def _filled_conditions(terms: EntryTerms) -> dict[str, str]:
+    """Return the fields of further conditions of entry; those that ask for nothing are missing."""
+    given = {one: one.value_in(terms) for one in ENTRY_CONDITIONS}
+    asked = {one: value for one, value in given.items() if value != one.default}
+    return {one.name: str(value) if one.bounds else "on" for one, value in asked.items()}
 
 
 def _number(form: Form, name: str) -> int:
@@ -349,6 +370,8 @@ def _filled(plan: TournamentPlan) -> Form:
         "least": str(plan.least_rating or ""),
         "most": str(plan.most_rating or ""),
         "finished": str(plan.least_finished or ""),
+        **_filled_conditions(plan.entry),
+        "code": "on" if plan.by_code else "",
         "club": plan.club,
         "robots": "on" if plan.robots else "",
         "unrated": "" if terms.rated else "yes",

@@ -16,7 +16,7 @@ from domain.errors import Code, Refusal
 from domain.tournament.state import Phase
 from infra.people.clubs import NAME_LENGTHS
 from infra.people.tournament_texts import MOST_OF_TEXT
-from services.app import teams, tournaments
+from services.app import teams, tournament_invitations, tournaments
 from services.app.context import Actor, App
 from services.app.error_codes import CODE_INFO
 from services.app.names import names_of
@@ -69,7 +69,6 @@ _PLAIN: Final[Mapping[str, Callable[[App, Actor, int], Course[Answered]]]] = {
 }
 """The organiser's commands that need no field."""
 _WITH_USERID: Final[Mapping[str, Callable[[App, Actor, int, str], Course[Answered]]]] = {
-    "enter": tournaments.enter,
     "leave": tournaments.leave,
     "challenge": tournaments.challenge,
 }
@@ -80,6 +79,7 @@ _SECTION_OF: Final = {
     "challenge": "ladder",
     "team": "team",
     "volunteer": "entry",
+    "invite": "invite",
     "withdraw": "withdraw",
 }
 """The part of the page where a refusal is shown; that of the organiser for all others."""
@@ -167,13 +167,15 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
     at: str = "",
     typed: Form = _NOTHING,
     reason: Refusal | None = None,
+    code: str = "",
 ) -> Response[str]:
     app, words, account = context.app, visitor.wording, visitor.account
     view = tournaments.view_of(app, account, number, section)
     state, terms, start = view.state, view.terms, first_row(page)
     some = () if view.tables else state.entrants[start : start + PAGE_SIZE]
     club = app.clubs.at(view.club) if view.club else None
-    named = names_of(app, [state.organiser, *state.directors], words)
+    invited = tournament_invitations.waiting_invitations(view)
+    named = names_of(app, [state.organiser, *state.directors, *invited], words)
     return render(
         "tournament.html",
         visitor,
@@ -198,6 +200,9 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         directs=view.directs,
         confirms=account is not None and state.directs(account) and state.phase is Phase.FINISHED,
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
+        may_enter=account is None or tournament_invitations.may_enter(state, account),
+        invited=[named[one] for one in invited],
+        code=code,
         season=season_sentence(view.season, words) if view.season else "",
         links=season_links(view, words) if terms.league else None,
         title=table_title(state, terms, view.first, words),
@@ -237,8 +242,12 @@ def _action(own: OwnForm, number: int, do: str) -> Course[Answered]:
     if with_userid := _WITH_USERID.get(do):
         return with_userid(app, actor, number, userid)
     match do:
-        case "team":
-            return teams.name_team(app, actor, number, _USERIDS.findall(own.get("players")))
+        case "enter":
+            return tournaments.enter(app, actor, number, userid, own.get("code"))
+        case "team" | "invite":
+            named = _USERIDS.findall(own.get("players"))
+            asked = teams.name_team if do == "team" else tournament_invitations.invite
+            return asked(app, actor, number, named)
         case "withdraw":
             kind, why = own.get("kind"), own.raw("why")
             if kind == "substituted":
@@ -248,6 +257,18 @@ def _action(own: OwnForm, number: int, do: str) -> Course[Answered]:
         case _:
             known = ", ".join(dict.fromkeys([*_PLAIN, *_SECTION_OF]))
             raise Refusal(Code.BAD_REQUEST, SAY("choice", text=do[:24], choices=known))
+
+
+@pages.post("/tournaments/{number:int}/code")
+def make_code(number: TournamentNumber, own: Own) -> Response[str]:
+    """Make a code for entering, and show it once."""
+    try:
+        made = tournament_invitations.make_code(own.app, own.account, number)
+    except Refusal as reason:
+        if reason.code is Code.UNKNOWN_TOURNAMENT:
+            raise
+        return _again(own, number, "code", reason)
+    return _tournament(own.context, own.visitor, number, code=made)
 
 
 @pages.post("/tournaments/{number:int}/text")
