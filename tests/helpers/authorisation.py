@@ -46,7 +46,7 @@ ROUTES = {
         take_vacation block_player unblock_player add_push remove_push list_tokens
     """,
     OF_THE_ORGANISER: """
-        change_tournament open_tournament start_tournament end_ladder withdraw_player
+        change_tournament open_tournament invite_players make_tournament_code start_tournament end_ladder withdraw_player
         substitute_player appoint_directors adjudicate_match confirm_places cancel_tournament
     """,
     OF_A_MODERATOR: """
@@ -88,8 +88,6 @@ TABLE = {
     "show_trf": ("against-terms",) * 4,
     "leave_tournament": ("unauthorized", "not-entered", "not-entered", "missing-scope"),
     "challenge_on_ladder": ("unauthorized", "not-allowed", "not-allowed", "missing-scope"),
-    "invite_players": ("unauthorized", "not-an-organiser", "not-allowed", "missing-scope"),
-    "make_tournament_code": ("unauthorized", "not-an-organiser", "not-allowed", "missing-scope"),
     "name_team": ("unauthorized", "not-allowed", "not-allowed", "missing-scope"),
     "volunteer_as_substitute": ("unauthorized", "not-started", "not-started", "missing-scope"),
     "show_pairings": ("unauthorized", "not-found", "not-found", "missing-scope"),

@@ -108,6 +108,7 @@ def new_world(api: Api) -> World:
         "do_line": f"pow2 show {board}",
         "challenge_on_ladder": {"userid": alice.name},
         "name_team": {"userids": [bob.name]},
+        "invite_players": {"userids": [bob.name]},
     }
     return World(alice, bob, board, names, bodies)
 
