@@ -45,6 +45,7 @@ from domain.tournament import decide as of_tournaments
 from domain.tournament.commands import TournamentCommandBase
 from domain.tournament.events import SectionPaired, TournamentEventBody
 from domain.tournament.evolve import evolve as evolve_tournament
+from domain.tournament.lots import LotSource, may_draw_lots
 from domain.tournament.state import TournamentState
 
 AnyState = MatchState | TournamentState
@@ -108,9 +109,17 @@ def decide(
         return Rejection(Code.UNKNOWN_BOARD, SAY("no-match"))
     try:
         now = max(context.received, state.at)
-        return Decision(of_tournaments.decide(command, sent.actor, state, now, recorded))
+        chance = LotSource(context.seed, sent.match, sent.id) if context.seed else None
+        return Decision(of_tournaments.decide(command, sent.actor, state, now, recorded, chance))
     except Refusal as refusal:
         return Rejection(refusal.code, refusal.text)
+
+
+def may_draw(sent: CommandEnvelope, state: AnyState) -> bool:
+    """Return whether a command may draw the lots of a tournament, for which it needs the shard's next seed."""
+    command = sent.command
+    is_of_tournament = isinstance(command, TournamentCommandBase)
+    return is_of_tournament and isinstance(state, TournamentState) and may_draw_lots(command, state)
 
 
 def chain(
@@ -230,7 +239,7 @@ def decide_again(
     sent = CommandEnvelope(number, first.command, first.actor, command)
     bodies = [one.body for one in group]
     recorded = tuple(body for body in bodies if isinstance(body, SectionPaired))
-    context = DecisionContext(received=first.at)
+    context = DecisionContext(received=first.at, seed=of_matches.recorded_seed(group))
     decision = decide(sent, snapshot.state, context, recorded=recorded)
     accepted = of_matches.check_decision(decision, group)
     if any(one.actor != first.actor or one.at != first.at for one in group):

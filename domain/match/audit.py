@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from domain.fairness import STORED_TEXT_BYTES, ChainSeed, SetupDraw
+from domain.fairness import STORED_TEXT_BYTES, ChainSeed
 from domain.match.commands import (
     AnswerOffer,
     Command,
@@ -78,6 +78,7 @@ from domain.match.events import (
     TimeGiven,
     Undone,
     Withheld,
+    draw_of,
 )
 from domain.match.history import (
     EMPTY_SNAPSHOT,
@@ -207,7 +208,7 @@ def _recorded_context(group: Sequence[EventEnvelope]) -> DecisionContext:
     later = [envelope.body for envelope in group[1:]]
     return DecisionContext(
         received=group[0].at,
-        seed=_recorded_seed(group),
+        seed=recorded_seed(group),
         conditional_moves=_played_conditional_moves(group),
         stored_texts={
             body.seat: body.text[:STORED_TEXT_BYTES] for body in later if isinstance(body, Revealed)
@@ -217,14 +218,13 @@ def _recorded_context(group: Sequence[EventEnvelope]) -> DecisionContext:
     )
 
 
-def _recorded_seed(group: Sequence[EventEnvelope]) -> ChainSeed | None:
+def recorded_seed(group: Sequence[EventEnvelope]) -> ChainSeed | None:
     """Return the seed that a command's events reveal or seal."""
     for envelope in reversed(group):
-        match envelope.body:
-            case MatchStarted(draw=SetupDraw() as draw):
-                return ChainSeed(draw.chain, draw.k, draw.seed)
-            case Sealed() as sealed:
-                return ChainSeed(sealed.chain, sealed.k, b"")
+        if draw := draw_of(envelope.body):
+            return ChainSeed(draw.chain, draw.k, draw.seed)
+        if isinstance(sealed := envelope.body, Sealed):
+            return ChainSeed(sealed.chain, sealed.k, b"")
     return None
 
 

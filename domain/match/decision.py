@@ -6,10 +6,10 @@ from typing import Any, Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.fairness import ChainSeed, SetupDraw
+from domain.fairness import ChainSeed
 from domain.match.commands import TEXT_LIMIT
 from domain.match.conditional_moves import ConditionalMovesBySeat
-from domain.match.events import Ended, Event, MatchStarted, OfferAnswered, Revealed, Sealed
+from domain.match.events import Ended, Event, OfferAnswered, Revealed, Sealed, draw_of
 from domain.match.sentences import SAY
 from domain.match.state import MatchState
 from domain.records import AccountId
@@ -34,7 +34,7 @@ class Decision(msgspec.Struct, frozen=True):
                     return event.chain, event.k
                 case Revealed() | OfferAnswered():
                     return None  # it counts as used since it was sealed
-                case MatchStarted(draw=SetupDraw() as draw):
+                case _ if draw := draw_of(event):
                     return draw.chain, draw.k
         return None
 

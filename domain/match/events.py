@@ -11,7 +11,7 @@ from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment, SetupDraw
 from domain.records import AccountId, EventBody
 from domain.rules import Seat
-from domain.tournament.events import TournamentEvent
+from domain.tournament.events import LotsDrawn, TournamentEvent
 
 
 class MatchStarted(EventBody, frozen=True, tag="match-started"):
@@ -373,3 +373,8 @@ Event = (
     | TournamentEvent
 )
 """All bodies that the envelope of an event may have: those of matches, and those of tournaments."""
+
+
+def draw_of(body: Event) -> SetupDraw | None:
+    """Return the draw of a match's setup or of a tournament's lots that an event reveals."""
+    return body.draw if isinstance(body, MatchStarted | LotsDrawn) else None

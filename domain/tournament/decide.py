@@ -66,6 +66,7 @@ from domain.tournament.ladder_form import (
     silence_due,
     silent_players,
 )
+from domain.tournament.lots import LotSource, draw_lots, has_lots
 from domain.tournament.results import PairResult
 from domain.tournament.seasons import check_late_entry, check_leaving, is_league_that_runs
 from domain.tournament.sentences import SAY
@@ -99,10 +100,11 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
     state: TournamentState,
     now: int,
     recorded: Sequence[SectionPaired] = (),
+    chance: LotSource | None = None,
 ) -> Events:
     """Return the events that a command leads to in this state; raises `Refusal`.
 
-    `now` is the time of the command, ms. With the `recorded` pairings of a start these are checked, and none are made.
+    `now` is the time of the command, ms, and `chance` is for the lots of a start that has them. With the `recorded` pairings of a start these are checked, and none are made.
     """
     if isinstance(command, DraftTournament):
         return _draft(command, state, now)
@@ -114,7 +116,7 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
             _check_phase(state, Phase.DRAFT)
             return (EntryOpened(),)
         case EnterTournament():
-            return _enter(command, actor, state, state.terms, recorded)
+            return _enter(command, actor, state, state.terms, recorded, chance)
         case InvitePlayers():
             return _invite(command, actor, state, state.terms)
         case NameTeam():
@@ -128,7 +130,7 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
             if actor != SERVER_ACCOUNT:
                 _check_director(actor, state)
             _check_phase(state, Phase.ENTRY)
-            return _start(state, state.terms, recorded)
+            return _start(state, state.terms, recorded, chance)
         case ReportResults():
             _check_server(actor)
             return _report(command.reports, state, state.terms, recorded)
@@ -218,6 +220,7 @@ def _enter(
     state: TournamentState,
     terms: TournamentTerms,
     recorded: Sequence[SectionPaired],
+    chance: LotSource | None,
 ) -> Events:
     """Enter a player; one who makes the tournament full may start it."""
     check_open(state)
@@ -241,7 +244,7 @@ def _enter(
     after = evolve(state, entered, state.at, actor)
     starts = terms.when_full and len(after.entrants) == terms.capacity
     if starts and state.phase is Phase.ENTRY:
-        return (entered, *_start(after, terms, recorded))
+        return (entered, *_start(after, terms, recorded, chance))
     return (entered,)
 
 
@@ -312,17 +315,28 @@ def _leave(
 
 
 def _start(
-    state: TournamentState, terms: TournamentTerms, recorded: Sequence[SectionPaired]
+    state: TournamentState,
+    terms: TournamentTerms,
+    recorded: Sequence[SectionPaired],
+    chance: LotSource | None,
 ) -> Events:
+    """Draw the lots, if there are any, number the players, and pair what is played first."""
     players = form_of(terms).starters(state, terms)
     if not players and terms.teams is not None:
         raise Refusal(Code.TOO_EARLY, SAY("too-few-teams", size=terms.teams.size))
     if not players:
         count = len(state.entrants[: terms.room])
         raise Refusal(Code.TOO_EARLY, SAY("too-few", least=terms.least, count=count))
+    before: Events = ()
+    if has_lots(terms):
+        entered = state.entrants[: terms.room]
+        drawn = draw_lots(entered, terms, chance)
+        before, state = (drawn,), evolve(state, drawn, state.at, SERVER_ACCOUNT)
+        if terms.seed_by_lot:
+            players = tuple(entered[place] for place in drawn.order)
     started = TournamentStarted(players=players)
     after = evolve(state, started, state.at, SERVER_ACCOUNT)
-    return (started, *_following(after, terms, recorded))
+    return (*before, started, *_following(after, terms, recorded))
 
 
 def _report(

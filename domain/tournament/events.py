@@ -3,6 +3,7 @@
 Every form here is final, as those of a match are: new fields come at the end with a default.
 """
 
+from domain.fairness import SetupDraw
 from domain.records import AccountId, EventBody
 from domain.tournament.state import AdjudicatedPairing, Entrant, FinalPlace, MatchReport, Pairing
 from domain.tournament.terms import TournamentTerms
@@ -73,11 +74,20 @@ class LeftAfterSeason(TournamentEventBody, frozen=True, tag="left-after-season")
     player: int
 
 
+class LotsDrawn(TournamentEventBody, frozen=True, tag="lots-drawn"):
+    """The lots of those who play were drawn; the start follows."""
+
+    draw: SetupDraw
+    """Its one text is the id of the command that started the tournament."""
+    order: tuple[int, ...]
+    """Their places in the order of entry, from 0; the first has the best lot."""
+
+
 class TournamentStarted(TournamentEventBody, frozen=True, tag="tournament-started"):
     """The entry was closed. From now on players are numbers in this order, from 0."""
 
     players: tuple[Entrant, ...]
-    """By their ratings, the highest first, and by their entry."""
+    """By their ratings, the highest first, and by their entry; or by lot."""
 
 
 class SectionPaired(TournamentEventBody, frozen=True, tag="section-paired"):
@@ -193,6 +203,7 @@ TournamentEvent = (
     | TeamJoined
     | EntryTakenBack
     | LeftAfterSeason
+    | LotsDrawn
     | TournamentStarted
     | SectionPaired
     | ResultsCounted

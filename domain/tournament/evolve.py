@@ -14,6 +14,7 @@ from domain.tournament.events import (
     InvitationTakenBack,
     LadderEnded,
     LeftAfterSeason,
+    LotsDrawn,
     MatchesAdjudicated,
     PlacesConfirmed,
     PlayersInvited,
@@ -85,9 +86,13 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return after_joining(replace(state, entrants=entrants), actor, event.captain)
         case LeftAfterSeason():
             return replace(state, leaving=(*state.leaving, event.player))
+        case LotsDrawn():
+            return replace(state, lots=event.order)
         case TournamentStarted():
+            lot = {state.entrants[place].account: n for n, place in enumerate(state.lots)}
+            lots = tuple(lot[one.account] for one in event.players) if lot else ()
             waiting = tuple(one for one in state.entrants if one not in event.players)
-            started = replace(state, phase=Phase.RUNNING, entrants=event.players)
+            started = replace(state, phase=Phase.RUNNING, entrants=event.players, lots=lots)
             return replace(started, volunteers=waiting, teams=teams_that_play(started))
         case SectionPaired():
             section = PairedSection(

@@ -9,12 +9,14 @@ from domain.tournament.bracket import Knockout
 from domain.tournament.entry_terms import check_entry_terms
 from domain.tournament.form import FormRules
 from domain.tournament.ladder_form import Ladder
+from domain.tournament.lots import check_lots
 from domain.tournament.round_robin import RoundRobin
 from domain.tournament.seasons import League
 from domain.tournament.sentences import SAY
 from domain.tournament.swiss_rounds import Swiss
 from domain.tournament.team_form import Teams
 from domain.tournament.terms import (
+    LOT,
     MOST_DAYS,
     MOST_FINISHED,
     MOST_POINTS,
@@ -65,6 +67,7 @@ def check_terms(terms: TournamentTerms) -> None:
         raise Refusal(Code.BAD_OPTION, SAY("terms-of-form"))
     form_of(terms).check(terms)
     _check_points(terms)
+    check_lots(terms)
     _check_entry(terms)
 
 
@@ -74,7 +77,7 @@ def _check_points(terms: TournamentTerms) -> None:
     if not MOST_POINTS >= win >= draw >= loss >= 0:
         raise Refusal(Code.BAD_OPTION, SAY("points", most=MOST_POINTS // ONE_POINT))
     named = set(terms.tiebreaks)
-    if len(named) < len(terms.tiebreaks) or not named <= FROM_RESULTS.keys():
+    if len(named) < len(terms.tiebreaks) or not named <= {*FROM_RESULTS, LOT}:
         raise Refusal(Code.BAD_OPTION, SAY("tiebreaks", names=" ".join(FROM_RESULTS)))
 
 

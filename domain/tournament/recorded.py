@@ -35,6 +35,7 @@ from domain.tournament.events import (
     InvitationTakenBack,
     LadderEnded,
     LeftAfterSeason,
+    LotsDrawn,
     MatchesAdjudicated,
     PlacesConfirmed,
     PlayersInvited,
@@ -79,7 +80,7 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case EntryTakenBack() | LeftAfterSeason():
             named = LeaveTournament(account=first.account)
             return [LeaveTournament(), named] if first.account == actor else [named]
-        case TournamentStarted():
+        case LotsDrawn() | TournamentStarted():
             return [StartTournament()]
         case SectionPaired() if actor != SERVER_ACCOUNT:
             return [ChallengeOnLadder(player=one.first) for one in first.pairings]

@@ -104,7 +104,7 @@ class TieBreakFacts(msgspec.Struct, frozen=True):
     ratings: Sequence[int] = ()
     """Each player's rating at the start."""
     lots: Sequence[int] = ()
-    """Each player's lot, as it was drawn and recorded; 0 is the best."""
+    """Each player's lot, as it was drawn and recorded; the lowest is the best."""
 
 
 class Tally:

@@ -15,6 +15,8 @@ SAY: Final = Sentences(
         "cycles": "each pair plays 1 to {most} matches",
         "points": "points go down from win to draw to loss, and are 0 to {most}",
         "tiebreaks": "the tie-breaks are some of {names}, each once",
+        "seed-by-lot": "round robins and knockouts alone are seeded by lot",
+        "lot": "round robins and Swiss tournaments alone have a lot as their last tie-break",
         "capacity": "a tournament has room for {least} to {most} players",
         "when-full": "a tournament that starts when full needs a number of players",
         "ratings": "the lowest rating must not be above the highest",
@@ -97,6 +99,8 @@ SAY: Final = Sentences(
         "substitution": "a substitution has the digest of its reasons",
         "no-substitutes": "a ladder has no substitutes; anybody can enter it",
         "no-volunteer": "a substitute is somebody who has volunteered, or waited for room at the start",
+        # lots that were recorded
+        "no-seed": "the lots of this start were not recorded",
         # pairings that were recorded
         "pairing": "the recorded pairings break the rules of the tournament's form",
     },

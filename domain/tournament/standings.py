@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
+from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally, TieBreakFacts
 from domain.tournament.state import FinalPlace, PairedSection, TournamentState
 from domain.tournament.table import PossiblePlaces, TableRow, possible_places, table_of
 from domain.tournament.terms import ONE_POINT, TournamentForm, TournamentTerms
@@ -119,7 +119,11 @@ def tally_of(section: PairedSection, state: TournamentState, terms: TournamentTe
     """Return the matches of a section; its players are numbered from 0 in their order."""
     place = {player: number for number, player in enumerate(section.players)}
     byes = [place[player] for player in section.byes] if terms.form == TournamentForm.SWISS else ()
-    return Tally(len(section.players), points_of(terms), counted_matches(section, state), byes=byes)
+    # the best lot is the highest number: that of the players
+    lots = [state.lots[player] - len(state.lots) for player in section.players if state.lots]
+    facts = TieBreakFacts(lots=lots)
+    matches = counted_matches(section, state)
+    return Tally(len(section.players), points_of(terms), matches, facts, byes)
 
 
 def points_of(terms: TournamentTerms) -> PointScheme:

@@ -207,6 +207,9 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     invited: tuple[AccountId, ...] = ()
     """Those whom the organiser has invited, also if they have entered."""
 
+    lots: tuple[int, ...] = ()
+    """Of a tournament with lots: before its start the order of its entrants, afterwards the lot of each number; 0 is the best."""
+
     @property
     def exists(self) -> bool:
         """Whether there is a tournament."""

@@ -48,6 +48,9 @@ MOST_FINISHED: Final = 1_000
 MOST_DAYS: Final = 1_000
 """Of a round, a stage or a season."""
 
+LOT: Final = "lot"
+"""The tie-break that comes last, if it does: a lot that is drawn at the start."""
+
 USUAL_TIEBREAKS: Final = ("direct", "sonneborn-berger", "wins")
 
 SWISS_TIEBREAKS: Final = ("buchholz", "sonneborn-berger", "wins")
@@ -93,7 +96,7 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     points: tuple[int, int, int] = (ONE_POINT, ONE_POINT // 2, 0)
     """For a win, a draw and a loss, in hundredths."""
     tiebreaks: tuple[str, ...] = USUAL_TIEBREAKS
-    """Names of `FROM_RESULTS`, in their order."""
+    """Names of `FROM_RESULTS`, in their order, and maybe `LOT` at the end."""
     capacity: int = 0
     """The most players, those who come later wait; 0 for `MOST_ENTRANTS`."""
     when_full: bool = False
@@ -122,6 +125,8 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     entry: EntryTerms = EntryTerms()
     by_code: bool = False
     """Whether an entry needs the tournament's code, which is in no event."""
+    seed_by_lot: bool = False
+    """Whether players are seeded by lot, and not by rating."""
 
     @property
     def room(self) -> int:

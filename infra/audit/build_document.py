@@ -12,7 +12,7 @@ import msgspec
 from redis.exceptions import ResponseError
 
 from domain.match.clocks import clock_turns
-from domain.match.events import MatchStarted, Sealed
+from domain.match.events import Sealed, draw_of
 from domain.match.history import (
     EventEnvelope,
     PackedSnapshot,
@@ -230,7 +230,7 @@ def drawn_chain(events: Sequence[EventEnvelope]) -> int | None:
         match envelope.body:
             case Sealed(chain=chain):
                 return chain
-            case MatchStarted(draw=draw) if draw is not None:
+            case body if draw := draw_of(body):
                 return draw.chain
     return None
 

@@ -8,9 +8,10 @@ import msgspec
 
 from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed
 from domain.match.deals import DealKind, deal_kind
-from domain.match.events import MatchStarted, Revealed, Sealed, Withheld
+from domain.match.events import Revealed, Sealed, Withheld, draw_of
 from domain.match.history import AnchorLeaf, BrokenHistory, EventEnvelope, decode_anchor
 from domain.records import SCHEMA, SERVER_ACCOUNT
+from domain.tournament.events import LotsDrawn
 
 DEALS: Final[Mapping[DealKind, str]] = {
     DealKind.ALONE: (
@@ -32,6 +33,13 @@ DEALS: Final[Mapping[DealKind, str]] = {
     ),
 }
 """A clause on each kind of deal, and on who could choose it."""
+
+
+LOTS: Final = (
+    "; the server drew the lots from the entrants and the command that started it, so an operator who chooses these "
+    "could choose the lots, which follow from"
+)
+"""The clauses on the lots of a tournament, before the name of their seed."""
 
 
 class KnownSeeds:
@@ -77,28 +85,27 @@ def check_draw(
     """
     sealed = next((event for event in events if isinstance(event.body, Sealed)), None)
     for event in events:
-        if isinstance(event.body, MatchStarted) and event.body.draw is not None:
+        if draw := draw_of(event.body):
             first = sealed or event
-            anchor = anchor_of(event.body.draw.chain)
-            index = _check_seed(shard, event, anchor, indexes[first.seq - 1], known)
-            return (
-                f"{_describe_draw(events, event.body.draw)}; what was dealt follows from seed "
-                f"{event.body.draw.k} of chain {event.body.draw.chain}, anchored before as leaf {index}"
+            anchor = anchor_of(draw.chain)
+            index = _check_seed(shard, event, draw, anchor, indexes[first.seq - 1], known)
+            of_lots = isinstance(event.body, LotsDrawn)
+            said = (
+                LOTS if of_lots else f"{_describe_draw(events, draw)}; what was dealt follows from"
             )
+            return f"{said} seed {draw.k} of chain {draw.chain}, anchored before as leaf {index}"
     return _withheld(events)
 
 
 def _check_seed(
     shard: int,
     event: EventEnvelope,
+    draw: SetupDraw,
     anchor: tuple[int, bytes | None] | None,
     drawn_at: int,
     known: KnownSeeds,
 ) -> int:
     """Return the index of the leaf that anchored the chain, which must precede the draw."""
-    assert isinstance(event.body, MatchStarted)
-    draw = event.body.draw
-    assert draw is not None
     if anchor is None:
         raise BrokenHistory(
             event.seq, f"chain {draw.chain} of seeds, from which it draws, was never anchored"

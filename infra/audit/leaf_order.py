@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import MatchStarted, OfferAnswered, Revealed, Sealed
+from domain.match.events import OfferAnswered, Revealed, Sealed, draw_of
 from domain.match.history import AnchorLeaf, EventEnvelope, RefusedLeaf, decode_leaf
 from domain.records import CommandId
 from infra.redis.keys import shard_of
@@ -83,7 +83,7 @@ class LeafFacts:
         match leaf:
             case EventEnvelope(body=Sealed(chain=chain, k=k)):
                 self._use_seed(index, chain, k)
-            case EventEnvelope(body=MatchStarted(draw=draw)) if draw is not None:
+            case EventEnvelope(body=body) if draw := draw_of(body):
                 self._use_seed(index, draw.chain, draw.k)
 
     def _use_seed(self, index: int, chain: int, k: int) -> None:
@@ -135,7 +135,7 @@ class LeafOrder(LeafFacts):
             case Sealed(chain=chain, k=k):
                 self._sealed = event.command
                 self._use_seed(index, chain, k)
-            case MatchStarted(draw=draw) if draw is not None and event.command != self._sealed:
+            case body if (draw := draw_of(body)) and event.command != self._sealed:
                 self._use_seed(index, draw.chain, draw.k)
 
     def _use_seed(self, index: int, chain: int, k: int) -> None:

@@ -19,6 +19,7 @@ from domain.tournament.form_terms import (
 )
 from domain.tournament.forms import check_terms
 from domain.tournament.terms import (
+    LOT,
     SWISS_TIEBREAKS,
     USUAL_TIEBREAKS,
     TournamentForm,
@@ -104,6 +105,10 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     club: str = ""
     """The path of the club whose members alone may enter; empty for all."""
     robots: bool = False
+    seed_by_lot: bool = False
+    """Whether players are seeded by lot, and not by rating."""
+    lot: bool = False
+    """Whether a lot decides between players who are equal in all else."""
 
 
 _TIEBREAKS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -131,7 +136,7 @@ def terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTe
         clock=read_time_control(plan.terms),
         section=plan.section if in_sections else 0,
         cycles=plan.matches if ties else cycles,
-        tiebreaks=_TIEBREAKS.get(plan.form, USUAL_TIEBREAKS),
+        tiebreaks=(*_TIEBREAKS.get(plan.form, USUAL_TIEBREAKS), *((LOT,) if plan.lot else ())),
         capacity=plan.players,
         when_full=plan.when_full,
         starts=plan.starts,
@@ -140,6 +145,7 @@ def terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTe
         least_finished=plan.least_finished,
         entry=plan.entry,
         by_code=plan.by_code,
+        seed_by_lot=plan.seed_by_lot,
         club=club,
         robots=plan.robots,
         days=plan.days,

@@ -44,6 +44,7 @@ from domain.tournament.state import PairedSection, Phase, TournamentState
 from domain.tournament.substitutes import is_volunteer
 from domain.tournament.teams import team_of
 from domain.tournament.terms import (
+    LOT,
     TournamentForm,
     TournamentTerms,
 )
@@ -559,6 +560,8 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         least_finished=terms.least_finished,
         entry=terms.entry,
         by_code=terms.by_code,
+        seed_by_lot=terms.seed_by_lot,
+        lot=LOT in terms.tiebreaks,
         club=view.club,
         robots=terms.robots,
     )

@@ -29,6 +29,8 @@ _SWITCHES: Final[Mapping[str, str]] = {
     "--full": "when_full",
     "--robots": "robots",
     "--code": "by_code",
+    "--seed-by-lot": "seed_by_lot",
+    "--lot": "lot",
 }
 
 

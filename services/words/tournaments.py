@@ -14,6 +14,7 @@ from domain.tournament.forms import form_of
 from domain.tournament.standings import TableCell
 from domain.tournament.state import LadderPlayer, Phase, TournamentState
 from domain.tournament.terms import (
+    LOT,
     MOST_ENTRANTS,
     ONE_POINT,
     TournamentForm,
@@ -39,6 +40,7 @@ _TIE_BREAKS: Final[Mapping[str, str]] = {
     "sonneborn-berger": N_("Sonneborn-Berger"),
     "wins": N_("wins"),
     "buchholz": N_("Buchholz"),
+    LOT: N_("lot"),
 }
 _HALF: Final = 2
 _MONTH: Final = 30
@@ -120,6 +122,8 @@ def _terms(terms: TournamentTerms, words: Wording, club: str) -> Iterator[str]:
     yield terms_line(terms.clock, words)
     yield _longest(terms.clock, words)
     yield from _FORMS[terms.form](terms, words)
+    if terms.seed_by_lot:
+        yield _("a lot decides who meets whom, and not the rating")
     if terms.form != TournamentForm.LADDER:
         win, draw, loss = (points_text(Fraction(one, ONE_POINT), words) for one in terms.points)
         yield _(
@@ -172,7 +176,15 @@ def _knockout(terms: TournamentTerms, words: Wording) -> Iterator[str]:
         )
     else:
         yield _("knockout: one match in each tie; the winner goes on")
-    if ties.extra:
+    if terms.seed_by_lot and ties.extra:
+        yield words.ngettext(
+            "a drawn tie gets %(count)s more match; if it is still drawn, the player with the better lot goes on",
+            "a drawn tie gets %(count)s more matches; if it is still drawn, the player with the better lot goes on",
+            ties.extra,
+        )
+    elif terms.seed_by_lot:
+        yield _("of a drawn tie, the player with the better lot goes on")
+    elif ties.extra:
         yield words.ngettext(
             "a drawn tie gets %(count)s more match; if it is still drawn, the player rated higher at entry goes on",
             "a drawn tie gets %(count)s more matches; if it is still drawn, the player rated higher at entry goes on",

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.tournament.state import Phase
 from infra.audit.stored_match import check_match
+from infra.languages.wording import IN_ENGLISH
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import AccountRole, create_robot_accounts
 from infra.people.acts import TERMINAL
@@ -27,7 +28,8 @@ from services.app.receipts import Answered
 from services.app.roles import set_role
 from services.app.tournament_directors import adjudicate, appoint, director_view
 from services.app.tournament_plans import TournamentPlan
-from services.app.tournaments import tournaments_for, view_of
+from services.app.tournaments import plan_like, tournaments_for, view_of, visible_state
+from services.words.tournaments import terms_lines
 from tests.helpers.api import Api, Player, until
 from tests.helpers.examples import refused
 from workers.tournament_manager import TournamentManager
@@ -446,3 +448,25 @@ def test_the_arbiters_follow_an_organiser_who_deletes_the_account(
     until(lambda: arbiter.account in view_of(app, arbiter.account, number).state.directors)
     assert view_of(app, None, number).state.phase is Phase.RUNNING
     until(lambda: view_of(app, organiser.account, draft).state.phase is Phase.CANCELLED)
+
+
+def test_lots_are_drawn_with_the_next_seeds_of_the_shard_and_can_be_verified(api: Api) -> None:
+    plan = replace(PLAN, seed_by_lot=True, lot=True)
+    seeds, numbers = [], []
+    for _ in range(2):
+        number = made(api, api.player(), plan)
+        for player in api.players(3):
+            enter(api, player, number)
+        checked = check_match(api.parts.store, number)
+        assert "the server drew the lots" in checked.draw
+        assert "anchored before as leaf" in checked.draw
+        state = visible_state(api.parts, None, number)
+        assert (state.phase, state.lots) == (Phase.RUNNING, (0, 1, 2))
+        numbers.append(number)
+        seeds.append(checked.draw)
+    assert seeds[0] != seeds[1]
+    words = terms_lines(view_of(api.parts, None, numbers[0]).terms, IN_ENGLISH)
+    assert "a lot decides who meets whom, and not the rating" in words
+    assert any(line.endswith("wins, lot, in this order") for line in words)
+    like = plan_like(api.parts, None, numbers[0])
+    assert (like.seed_by_lot, like.lot) == (True, True)

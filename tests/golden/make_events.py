@@ -430,14 +430,16 @@ def teams():
 
 
 def invited():
-    """A tournament for invited players: one is invited no longer, and one is by the entry that is taken back."""
+    """A tournament for invited players, with lots: one is invited no longer, and one is by the entry that is taken back."""
     found = Tournament()
-    found.draft(entry=EntryTerms(invited=True, most_flags=20), by_code=True)
+    found.draft(seed_by_lot=True, entry=EntryTerms(invited=True, most_flags=20), by_code=True)
     found.do(ORGANISER, InvitePlayers(accounts=PLAYERS[:3]))
     found.enter(2)
     for one in PLAYERS[1:3]:
         found.do(ORGANISER, LeaveTournament(account=one))
     found.do(ORGANISER, EnterTournament(rating=1400))
+    found.do(ORGANISER, InvitePlayers(accounts=PLAYERS[5:6]))
+    found.do(PLAYERS[5], EnterTournament(rating=1350))
     return found
 
 

@@ -8,6 +8,7 @@ from domain import aggregates
 from domain.aggregates import TournamentSnapshot
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code
+from domain.fairness import ChainSeed
 from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import Event
 from domain.match.history import NO_HASH, EventEnvelope, decode_event, encode_event, leaf_hash
@@ -28,6 +29,7 @@ from tests.helpers.given import BEGIN, sent
 ORGANISER = b"organise"
 PLAYERS = tuple(f"player{number:02}".encode() for number in range(20))
 NUMBER = 7
+SEED = ChainSeed(1, 3, b"a seed of the shard".ljust(32))
 
 
 def terms_of_three(**changes: object) -> TournamentTerms:
@@ -61,7 +63,7 @@ class Tournament:
         """Decide a command, which changes nothing unless it is accepted."""
         self._taken += 1
         order, at = sent(actor, command, self._taken, self.number), BEGIN + 1000 * self._taken
-        found = aggregates.decide(order, self.state, DecisionContext(at))
+        found = aggregates.decide(order, self.state, DecisionContext(at, SEED))
         if isinstance(found, Decision):
             leaves, after = aggregates.chain(order, found, self.snapshot, at)
             assert isinstance(after, TournamentSnapshot)

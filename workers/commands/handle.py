@@ -70,10 +70,12 @@ class StartContexts:
     def context_of(
         self, shard: int, sent: CommandEnvelope, state: AnyState, received: int
     ) -> DecisionContext | None:
-        """Return the context of a command; None if no match can start by it.
+        """Return the context of a command; None if no match and no tournament with lots can start by it.
 
         Vacations are looked up here, so that they count for each front end.
         """
+        if aggregates.may_draw(sent, state):
+            return DecisionContext(received, self._next_seed(shard))
         accounts = accounts_needed(sent, state) if isinstance(state, MatchState) else ()
         if not accounts or not isinstance(state, MatchState):
             return None
@@ -104,15 +106,21 @@ class StartContexts:
         would seem to be used, and a new chain would be made for nothing.
         """
         sealed = sealed_seed(sent, state)
-        if sealed is None and not needs_seed(sent, state):
-            return None
+        if sealed is not None:
+            return self._open_seeds(shard).sealed_seed(shard, *sealed)
+        return self._next_seed(shard) if needs_seed(sent, state) else None
+
+    def _next_seed(self, shard: int) -> ChainSeed:
+        """Return the shard's next seed; refused as `_seed` is."""
+        return self._open_seeds(shard).next(shard, self._last_seed.get(shard))
+
+    def _open_seeds(self, shard: int) -> SeedChains:
+        """Return the seeds, if the shard is open."""
         if self._gate and self._gate.look([shard]):
             raise ShardClosedError(f"shard {shard} is closed")
         if self._seeds is None:
             raise LostSeedsError("this drain has no seeds")
-        if sealed is not None:
-            return self._seeds.sealed_seed(shard, *sealed)
-        return self._seeds.next(shard, self._last_seed.get(shard))
+        return self._seeds
 
 
 logger = logging.getLogger(__name__)

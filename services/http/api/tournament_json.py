@@ -146,6 +146,8 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     entry: EntryConditions = EntryConditions()
     by_code: bool = False
     """Whether an entry needs its code."""
+    seed_by_lot: bool = False
+    """Whether players are seeded by lot, and not by rating."""
 
 
 class TournamentEntrant(msgspec.Struct, frozen=True):
@@ -382,6 +384,7 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         team_size=terms.teams.size if terms.teams else 0,
         entry=EntryConditions(**msgspec.structs.asdict(terms.entry)),
         by_code=terms.by_code,
+        seed_by_lot=terms.seed_by_lot,
     )
 
 

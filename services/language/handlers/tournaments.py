@@ -509,7 +509,7 @@ FORMS: Final = (
         "tournament new",
         f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--swiss=ROUNDS] [--ladder[=N,...]] [--teams=N] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] [--finished=N] "
         f"{' '.join(f'[{one.usage}]' for one in ENTRY_CONDITIONS)} [--code] "
-        "[--club=CLUB] [--robots] [--option ...] NAME",
+        "[--club=CLUB] [--robots] [--seed-by-lot] [--lot] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
         new,
     ),

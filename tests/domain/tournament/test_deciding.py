@@ -46,7 +46,7 @@ BAD_TERMS: dict[str, dict[str, Any]] = {
     "each pair plays 1 to 2 matches": {"cycles": 3},
     "points go down from win to draw to loss": {"points": (50, 100, 0)},
     "points go down from win to draw": {"points": (10_001, 0, 0)},
-    "the tie-breaks are some of": {"tiebreaks": ("lot",)},
+    "the tie-breaks are some of": {"tiebreaks": ("rating-reversed",)},
     "sonneborn-berger wins buchholz, each once": {"tiebreaks": ("wins", "wins")},
     "room for 3 to 1500 players": {"capacity": 2},
     "needs a number of players": {"capacity": 0},

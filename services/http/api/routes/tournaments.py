@@ -104,6 +104,10 @@ class NewTournament(RequestBody, frozen=True):
     entry: EntryConditions = EntryConditions()
     by_code: bool = False
     """Whether an entry needs a code, which you make."""
+    seed_by_lot: bool = False
+    """Whether players of a round robin or a knockout are seeded by lot, and not by rating."""
+    lot: bool = False
+    """Whether a lot decides in a round robin or a Swiss between players who are equal in all else."""
     club: Annotated[str, msgspec.Meta(max_length=60)] = ""
     """The path of a club of yours whose members alone may enter; empty for all."""
     robots: bool = False

@@ -268,6 +268,8 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         least_finished=_number(form, "finished"),
         entry=msgspec.structs.replace(EntryTerms(), **dict(_conditions(form))),
         by_code=form.get("code") == "on",
+        seed_by_lot=form.get("seed-by-lot") == "on",
+        lot=form.get("lot") == "on",
         club=form.get("club"),
         robots=form.get("robots") == "on" and not of_teams,
     )
@@ -372,6 +374,8 @@ def _filled(plan: TournamentPlan) -> Form:
         "finished": str(plan.least_finished or ""),
         **_filled_conditions(plan.entry),
         "code": "on" if plan.by_code else "",
+        "seed-by-lot": "on" if plan.seed_by_lot else "",
+        "lot": "on" if plan.lot else "",
         "club": plan.club,
         "robots": "on" if plan.robots else "",
         "unrated": "" if terms.rated else "yes",

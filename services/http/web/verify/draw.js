@@ -28,7 +28,7 @@ function describeDeal(events, start) {
 
 async function checkDraw(report, match, progress) {
   const { events, document } = match;
-  const start = events.find(({ tag, body }) => STARTS.includes(tag) && body.draw);
+  const start = events.find(({ tag, body }) => [...STARTS, "lots-drawn"].includes(tag) && body.draw);
   if (!start) return;
   const [chain, k, seed, texts] = start.body.draw;
   const sealed = events.find(({ tag }) => tag === "sealed");
