@@ -118,8 +118,9 @@ def decide(
 def may_draw(sent: CommandEnvelope, state: AnyState) -> bool:
     """Return whether a command may draw the lots of a tournament, for which it needs the shard's next seed."""
     command = sent.command
-    is_of_tournament = isinstance(command, TournamentCommandBase)
-    return is_of_tournament and isinstance(state, TournamentState) and may_draw_lots(command, state)
+    if not isinstance(command, TournamentCommandBase) or not isinstance(state, TournamentState):
+        return False
+    return may_draw_lots(command, state)
 
 
 def chain(

@@ -6,20 +6,21 @@ the tournament, are the text that goes with it: so the lots of a seed are anothe
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Final
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from domain.fairness import ChainSeed, DrawStream, SetupDraw, draw_key
 from domain.records import CommandId
-from domain.tournament.commands import EnterTournament, StartTournament, TournamentCommand
+from domain.tournament.commands import EnterTournament, StartTournament, TournamentCommandBase
 from domain.tournament.events import LotsDrawn
 from domain.tournament.sentences import SAY
 from domain.tournament.state import Entrant, Phase, TournamentState
 from domain.tournament.terms import LOT, TournamentForm, TournamentTerms
 
-_SEEDED_BY_LOT = (TournamentForm.ROUND_ROBIN, TournamentForm.KNOCKOUT)
-_PLACED_BY_LOT = (TournamentForm.ROUND_ROBIN, TournamentForm.SWISS)
+_SEEDED_BY_LOT: Final = (TournamentForm.ROUND_ROBIN, TournamentForm.KNOCKOUT)
+_PLACED_BY_LOT: Final = (TournamentForm.ROUND_ROBIN, TournamentForm.SWISS)
 
 
 class LotSource(msgspec.Struct, frozen=True):
@@ -46,7 +47,7 @@ def has_lots(terms: TournamentTerms) -> bool:
     return terms.seed_by_lot or LOT in terms.tiebreaks
 
 
-def may_draw_lots(command: TournamentCommand, state: TournamentState) -> bool:
+def may_draw_lots(command: TournamentCommandBase, state: TournamentState) -> bool:
     """Return whether a command may start a tournament whose lots need a seed."""
     terms = state.terms
     if terms is None or state.phase is not Phase.ENTRY or not has_lots(terms):
