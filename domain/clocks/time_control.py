@@ -1,7 +1,7 @@
 """The time control of a match, read from flags and written as flags.
 
     --nagtime=7 --forfeittime=21 --totaltime=90 --days=3 --bank=10+1 --weekends=off --unrated
-    --nagtime=14,28 --bank=10+1:20 --silence=40 --vacation=10 --pause=off
+    --nagtime=14,28 --bank=10+1:20 --silence=40 --vacation=10 --pause=off --rated-from=5
 
 `docs/clocks.md` explains each flag to players.
 
@@ -37,6 +37,7 @@ SAY: Final = Sentences(
             "--nagtime=N,N,..., with up to {count} days from 1 to {most}, each more than the one before"
         ),
         "same": "--silence and --forfeittime mean the same; give one of them",
+        "rated-or-not": "--unrated and --rated-from contradict each other; give one of them",
         "number": "{text}, with N from {low} to {high}",
         "numbers": "{text}, with A from {low} to {high} and B from {least} to {most}",
     },
@@ -87,12 +88,19 @@ class TimeControl(msgspec.Struct, frozen=True, array_like=True):
     """The time that each move adds to the bank of its seat."""
     weekends: bool | ClockOptions = True
     """`options` as they are recorded."""
-    rated: bool = True
+    rated: bool | int = True
+    """Whether it changes ratings; a number from 2 on: also whether one that is lost by forfeit does before each seat has
+    made so many moves."""
 
     @property
     def options(self) -> ClockOptions:
         """The options beside the limits."""
         return _BY_WEEKENDS[self.weekends] if isinstance(self.weekends, bool) else self.weekends
+
+    @property
+    def rated_from(self) -> int:
+        """The moves of each seat before which a forfeit changes no rating; 0 for a match that changes none."""
+        return int(self.rated)
 
     @property
     def turn(self) -> int:
@@ -156,6 +164,7 @@ _SYNTAX: Final[Mapping[str, _FlagSyntax]] = {
         (("bank", 1, _LONGEST), ("increment", 0, 365)),
     ),
     "vacation": _days_syntax("vacation", "vacation", 0, 365),
+    "rated-from": _days_syntax("rated-from", "rated", 1, 100),
 }
 _SWITCHES: Final = {"on": True, "off": False}
 UNRATED: Final = "--unrated"
@@ -184,9 +193,18 @@ def read_time_control(flags: Sequence[str]) -> TimeControl:
         fields.update(_fields_of(name, value if equals else None))
     if seen >= {"silence", "forfeittime"}:
         raise Refusal(Code.BAD_OPTION, SAY("same"))
+    if seen >= {"unrated", "rated-from"}:
+        raise Refusal(Code.BAD_OPTION, SAY("rated-or-not"))
+    if "rated" in fields:
+        fields["rated"] = _rated(fields["rated"])
     chosen = {name: fields.pop(name) for name in ClockOptions.__struct_fields__ if name in fields}
     options = ClockOptions(**chosen)
     return msgspec.structs.replace(_defaults(fields), **fields, weekends=options.recorded)
+
+
+def _rated(moves: int) -> bool | int:
+    """Return `rated` as it is recorded: a number only if it says more than True and False."""
+    return moves if moves > 1 else bool(moves)
 
 
 def _defaults(fields: Mapping[str, Any]) -> TimeControl:
@@ -300,6 +318,8 @@ def _flags(terms: TimeControl, usual: TimeControl) -> Iterator[str]:
             yield f"--{name}=off"
     if not terms.rated:
         yield UNRATED
+    elif terms.rated_from > 1:
+        yield f"--rated-from={terms.rated_from}"
 
 
 DAY: Final = 86_400_000

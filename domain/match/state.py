@@ -279,11 +279,14 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     def rated(self) -> bool:
         """Whether the match counts for ratings once it is over.
 
-        An imported one never does, nor one with a substitute, because nobody has played it alone.
+        An imported one never does, nor one with a substitute, because nobody has played it alone. One that is lost on time or
+        by a ruling counts from the agreed moves of each seat on.
         """
-        agreed = self.clock is None or self.clock.terms.rated
+        least = self.clock.terms.rated_from if self.clock else 1
         whole = self.imported is None and not self.left_seats
-        return self.played and agreed and whole
+        forfeited = self.result is not None and self.result.reason in (Reason.TIME, Reason.RULING)
+        early = forfeited and self.ply < least * len(self.seats)
+        return self.played and bool(least) and whole and not early
 
     def has_sat(self, account: AccountId) -> bool:
         """Return whether an account has or had a seat."""

@@ -86,6 +86,11 @@ def _others(terms: TimeControl, words: Wording) -> Iterator[str]:
         )
     if not terms.rated:
         yield words.gettext("unrated")
+    elif terms.rated_from > 1:
+        yield words.gettext(
+            "a loss on time or by a ruling changes no rating before both have made %(moves)s moves",
+            moves=terms.rated_from,
+        )
 
 
 def variant_words(rules: AnyRules, options: Sequence[str], language: Translation) -> list[str]:

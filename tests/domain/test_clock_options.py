@@ -257,7 +257,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
 BANK = "--bank=A+B, with A from 1 to 3650 and B from 0 to 365"
 DAYS = "--days=N, with N from 1 to 365"
 KNOWN = (
-    "--bank, --days, --forfeittime, --nagtime, --pause, --silence, --totaltime, --unrated, "
+    "--bank, --days, --forfeittime, --nagtime, --pause, --rated-from, --silence, --totaltime, --unrated, "
     "--vacation, --weekends"
 )
 
@@ -292,7 +292,7 @@ def terms():
         forfeit=st.integers(0, 3650),
         total=st.integers(0, 3650),
         days=st.integers(0, 365),
-        rated=st.booleans(),
+        rated=st.booleans() | st.integers(2, 100),
     )
 
 
@@ -417,7 +417,7 @@ def test_whatever_is_given_is_read_or_refused(flags):
 
 def test_the_page_for_players_names_every_option_with_its_range():
     table = PAGE.read_text().partition("| option |")[2].partition("\n\n")[0]
-    named = set(re.findall(r"^\| `(--[a-z]+)", table, re.MULTILINE))
+    named = set(re.findall(r"^\| `(--[a-z-]+)", table, re.MULTILINE))
     assert named == set(KNOWN.split(", "))
     ranges = re.findall(r"`(--[a-z]+)=N` .* (\d+) to (\d+) \|", table)
     assert len(ranges) == 6

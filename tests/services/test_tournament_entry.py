@@ -79,7 +79,8 @@ def test_an_invited_player_gets_a_notice_and_enters_and_no_other(api: Api) -> No
 
 def test_a_page_invites_shows_a_code_once_and_takes_it(api: Api) -> None:
     host, guest, other = (api.player() for _ in range(3))
-    path = opened(host, entry={"invited": True}, by_code=True).removeprefix("/api")
+    terms = ["--days=3", "--vacation=9", "--rated-from=5"]
+    path = opened(host, entry={"invited": True}, by_code=True, terms=terms).removeprefix("/api")
     with door(api) as come:
         desk, door_of_guest, stranger = come(host), come(guest), come(other)
         assert "Only players whom the organiser invites can enter" in stranger.page(path)
@@ -101,6 +102,8 @@ def test_a_page_invites_shows_a_code_once_and_takes_it(api: Api) -> None:
         assert refused.status_code == 403
         like = f"/tournaments/new?like={path.rpartition('/')[2]}"
         again = desk.page(like)
+    assert 'value="--days=3 --vacation=9"' in again
+    assert 'name="rated-from" inputmode="numeric" class="short" value="5"' in again
     for name in ("invited", "code"):
         assert f'name="{name}" value="on" checked' in again
 

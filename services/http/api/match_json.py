@@ -336,7 +336,7 @@ def _clock_json(state: MatchState, now: int, language: Translation) -> Clock | N
     return Clock(
         terms=write_time_control(clock.terms),
         text=described(clock.terms, wording(language.code)),
-        rated=clock.terms.rated,
+        rated=bool(clock.terms.rated),
         now=now,
         deadline=match_clock.flag_time(clock, mover) if mover is not None else None,
         reminder=match_clock.reminder_time(clock, mover) if mover is not None else None,

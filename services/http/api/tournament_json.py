@@ -360,7 +360,7 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         options=terms.options,
         terms=write_time_control(terms.clock),
         text=described(terms.clock, IN_ENGLISH),
-        rated=terms.clock.rated,
+        rated=bool(terms.clock.rated),
         section=terms.section,
         stages=tuple(FurtherStage(one.first, one.total, one.section) for one in terms.stages),
         by_rating=any(one.by_rating for one in terms.stages),

@@ -124,7 +124,7 @@ def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChalle
         title=rules.title,
         variants=tuple(variant_words(rules, proposal.options, visitor.wording)),
         time=limits(terms, visitor.wording),
-        rated=terms is not None and terms.rated,
+        rated=terms is not None and bool(terms.rated),
         note=proposal.note,
         players=tuple(names),
         seats=proposal.seats,

@@ -133,6 +133,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "players": (min(FEWEST_TO_START.values()), MOST_ENTRANTS),
     "least": (1, _HIGHEST_RATING),
     "most": (1, _HIGHEST_RATING),
+    "rated-from": (1, 100),
     "finished": (1, MOST_FINISHED),
     **{one.name: (min(one.bounds), max(one.bounds)) for one in ENTRY_CONDITIONS if one.bounds},
 }
@@ -243,7 +244,7 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         text=form.raw("text").replace("\r\n", "\n").strip(),
         game=rules.key,
         options=options,
-        terms=[flag for flag in chosen_terms(form) if flag != "--gather"],
+        terms=[*(flag for flag in chosen_terms(form) if flag != "--gather"), *_rated_from(form)],
         form=form.get("form") or TournamentForm.ROUND_ROBIN,
         section=_number(form, "section"),
         stages=tuple(_stages(form)),
@@ -274,6 +275,12 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         robots=form.get("robots") == "on" and not of_teams,
     )
     return plan, dict(_mistakes(visitor, rules, plan, form))
+
+
+def _rated_from(form: Form) -> Iterator[str]:
+    """Yield the flag for the moves before which a forfeit changes no rating, if there is one."""
+    if not form.get("unrated") and (moves := _number(form, "rated-from")):
+        yield f"--rated-from={moves}"
 
 
 def _stages(form: Form) -> Iterator[NextStage]:
@@ -379,7 +386,8 @@ def _filled(plan: TournamentPlan) -> Form:
         "club": plan.club,
         "robots": "on" if plan.robots else "",
         "unrated": "" if terms.rated else "yes",
-        "weekends": "" if terms.weekends else "off",
+        "rated-from": str(terms.rated_from) if terms.rated_from > 1 else "",
+        "weekends": "" if terms.options.weekends else "off",
         **_time_fields(terms),
     }
     options = form_of_options(plan.game, plan.options).fields
@@ -388,7 +396,8 @@ def _filled(plan: TournamentPlan) -> Form:
 
 def _time_fields(terms: TimeControl) -> dict[str, str]:
     """Return the fields of a time control: one of the choices, or taken over as it is."""
-    only = msgspec.structs.replace(terms, weekends=True, rated=True)
+    options = msgspec.structs.replace(terms.options, weekends=True)
+    only = msgspec.structs.replace(terms, weekends=options.recorded, rated=True)
     for value, (_, flags) in TIME_CHOICES.items():
         if read_time_control(flags) == only:
             return {"time": value}

@@ -1,0 +1,41 @@
+"""A match that is lost by forfeit changes ratings from the agreed moves of each seat on."""
+
+import pytest
+
+from domain.clocks.time_control import DAY, read_time_control
+from domain.errors import Refusal
+from domain.match.commands import FlagPlayer, GiveRuling, ResignMatch
+from domain.records import SERVER_ACCOUNT
+from tests.helpers.given import BEGIN, Match, challenge
+
+BACK_AND_FORTH = ("m13-j7", "a13-c11", "j7-m13", "c11-a13")
+
+
+def played(moves: int, least: int) -> Match:
+    """A match in which so many moves were made."""
+    found = Match(challenge("pow2", "--days=3", f"--rated-from={least}"))
+    found.play(*BACK_AND_FORTH[:moves])
+    return found
+
+
+@pytest.mark.parametrize(("moves", "least"), [(1, 1), (2, 1), (2, 2), (3, 2), (4, 2)])
+def test_a_forfeit_of_few_moves_changes_no_rating(moves: int, least: int) -> None:
+    flagged, resigned, ruled = (played(moves, least) for _ in range(3))
+    flagged.do(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 30 * DAY)
+    resigned.do(resigned.state.seats[0], ResignMatch())
+    ruled.do(
+        SERVER_ACCOUNT,
+        GiveRuling(claim=None, upheld=True, text=bytes(32), winners=(0,), annul=False),
+    )
+    said = [one.state.rated for one in (flagged, resigned, ruled)]
+    enough = moves >= 2 * least
+    assert said == [enough, moves > 1, enough]
+    for one in (flagged, resigned, ruled):
+        one.holds()
+
+
+def test_the_moves_are_recorded_only_if_they_say_more_than_the_usual_rule() -> None:
+    assert [read_time_control([f"--rated-from={n}"]).rated for n in (1, 2)] == [True, 2]
+    assert read_time_control(["--unrated"]).rated is False
+    with pytest.raises(Refusal, match="contradict each other"):
+        read_time_control(["--unrated", "--rated-from=2"])
