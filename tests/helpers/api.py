@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import httpx
 import uvicorn
@@ -50,12 +50,21 @@ SHORT_LIVED = httpx.Limits(keepalive_expiry=2)
 """Connections are given up before the server closes them, which may meet the next request."""
 
 
+def client_of(url: str, **options: Any) -> httpx.Client:
+    """A client of a server on this machine; without TLS, whose context takes 25 ms to make."""
+    given = {"limits": SHORT_LIVED, "timeout": 30, **options}
+    return httpx.Client(base_url=url, trust_env=False, verify=False, **given)
+
+
 class Api:
     """A web process's API, and all that works behind it; `with` starts and stops them.
 
     `url` is where it answers; `parts` is what it works with. The data are on an embedded server of its own,
     or on the `servers`, which are empty, with the server of the queue at a URL.
     """
+
+    conformance: ClassVar[Conformance | None] = None
+    """Made once a process, because all web processes have the same document."""
 
     def __init__(
         self,
@@ -96,8 +105,9 @@ class Api:
         self._awake.set()
         self._work()
         self.url = self._listen()
-        document = httpx.get(f"{self.url}/api/openapi.json", trust_env=False, timeout=60).json()
-        self._conformance = Conformance(document)
+        if Api.conformance is None:
+            answer = httpx.get(f"{self.url}/api/openapi.json", trust_env=False, timeout=60)
+            Api.conformance = Conformance(answer.json())
         self.http = self._stack.enter_context(self.client())
         return self
 
@@ -121,11 +131,9 @@ class Api:
 
         Every answer has to be one of those that the document promises.
         """
-        hooks = {"response": [self._conformance.check]}
-        kept = {"limits": SHORT_LIVED, **options}
-        return httpx.Client(
-            base_url=self.url, timeout=30, trust_env=False, event_hooks=hooks, **kept
-        )
+        assert Api.conformance is not None
+        hooks = {"response": [Api.conformance.check]}
+        return client_of(self.url, event_hooks=hooks, **options)
 
     @contextmanager
     def stream(
