@@ -27,6 +27,7 @@ from infra.store.redis_store import RedisStore
 from infra.store.seed_chains import SeedChains
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
+from services.http.api.openapi.document import make_document
 from services.http.app import make_app
 from services.http.connections import ConnectionLimits, server_config
 from services.http.context import DEFAULT_INTERVALS, TaskIntervals
@@ -106,8 +107,7 @@ class Api:
         self._work()
         self.url = self._listen()
         if Api.conformance is None:
-            answer = httpx.get(f"{self.url}/api/openapi.json", trust_env=False, timeout=60)
-            Api.conformance = Conformance(answer.json())
+            Api.conformance = Conformance(make_document(self.app._app))
         self.http = self._stack.enter_context(self.client())
         return self
 
