@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.tournament.bracket import PlayedTie, rounds_of
 from domain.tournament.seasons import division_changes
@@ -14,20 +13,21 @@ from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import N_, Wording
 from services.app import teams as team_use_cases
-from services.app import tournament_directors, tournament_invitations
+from services.app import tournament_directors
 from services.app import tournaments as use_cases
 from services.app.context import App
 from services.app.ladders import ladder_lines
-from services.app.names import names_of, robot_userids
-from services.app.play import Course
-from services.app.receipts import Answered
+from services.app.names import names_of
 from services.app.tournaments import ListedTournament, TournamentView
 from services.language.answer import Answer
-from services.language.arguments import read_board, read_tournament
+from services.language.arguments import read_board
 from services.language.authentication import signer_if_any
 from services.language.form import OWN, CommandForm, signed
 from services.language.handlers.messages import text_of
-from services.language.handlers.play import deliver
+from services.language.handlers.tournament_entry import CODE_FLAG, code, enter, invite
+from services.language.handlers.tournament_entry import deliver_to as _deliver
+from services.language.handlers.tournament_entry import number_in as _number
+from services.language.handlers.tournament_entry import other_in as _other
 from services.language.invocation import Invocation
 from services.language.redact import check_public_name
 from services.language.tournament_flags import plan_of
@@ -49,8 +49,6 @@ from services.words.tournaments import (
     terms_lines,
     volunteers_clause,
 )
-
-_CODE: Final = "--code"
 
 _NO_RESULT: Final = "."
 _SELF: Final = "*"
@@ -321,45 +319,6 @@ def open_entry(call: Invocation) -> Answer:
     return _deliver(call, asked, N_("tournament %(number)s is open for entry"))
 
 
-def invite(call: Invocation) -> Answer:
-    """Invite players to a tournament that is for invited players alone."""
-    named = call.line.all("userid")[1:]
-    asked = tournament_invitations.invite(call.app, call.actor, _number(call), named)
-    said = N_("invited to tournament %(number)s: %(names)s")
-    return _deliver(call, asked, said, names=", ".join(one.lower() for one in named))
-
-
-def code(call: Invocation) -> Answer:
-    """Make a new code for entering a tournament."""
-    number = _number(call)
-    made = tournament_invitations.make_code(call.app, call.account(), number)
-    return Answer(
-        call.words.gettext(
-            "the code of tournament %(number)s is %(code)s from now on; it is shown only here",
-            number=number,
-            code=made,
-        )
-    )
-
-
-def enter(call: Invocation) -> Answer:
-    """Enter a tournament, in one of teams in that of a captain, or as its organiser enter a robot."""
-    named = _other(call)
-    flag, _, code = call.line.get("flag").partition("=")
-    if flag and (flag.lower() != _CODE or not code):
-        said = call.words.gettext(
-            "%(option)s can't be read; the form is %(form)s",
-            option=repr(flag[:24]),
-            form=f"{_CODE}=CODE",
-        )
-        raise Refusal(Code.BAD_OPTION, said)
-    asked = use_cases.enter(call.app, call.actor, _number(call), named, code)
-    entered = N_("%(player)s has entered tournament %(number)s")
-    own = N_("you have entered tournament %(number)s; your matches begin when it starts")
-    is_robot = named.lower() in robot_userids(call.app)
-    return _deliver(call, asked, entered if is_robot else own, player=named.lower())
-
-
 def team(call: Invocation) -> Answer:
     """Choose the players of the sender's team; none dissolve it."""
     named = [one for one in call.line.get("value").lower().split(",") if one]
@@ -462,32 +421,6 @@ def cancel(call: Invocation) -> Answer:
     return _deliver(call, asked, N_("tournament %(number)s is cancelled"))
 
 
-def _number(call: Invocation) -> int:
-    return read_tournament(call.line.get("board"), call.words)
-
-
-def _other(call: Invocation) -> str:
-    """Return the userid after the sender's; empty without one."""
-    return next(iter(call.line.all("userid")[1:]), "")
-
-
-def _deliver(call: Invocation, asked: Course[Answered], said: str, **values: str) -> Answer:
-    """Carry out a command of a tournament, and return the answer to its outcome."""
-
-    def accepted(call: Invocation, decided: Answered) -> Answer:
-        sentence = call.words.gettext(said, number=decided.board, **values)
-        return Answer(sentence, decided=(decided,))
-
-    return deliver(
-        call,
-        asked,
-        accepted,
-        N_(
-            "tournament %(board)s: %(why)s; repeat the command with the key %(key)s to learn its outcome"
-        ),
-    )
-
-
 _shown: Final = partial(CommandForm, proof=signer_if_any)
 """Makes a form that anybody may send, and that shows more to an account."""
 
@@ -539,7 +472,7 @@ FORMS: Final = (
     signed(
         "tournament_enter",
         "tournament enter",
-        f"NUMBER {OWN} [userid] [{_CODE}=CODE]",
+        f"NUMBER {OWN} [userid] [{CODE_FLAG}=CODE]",
         N_(
             "enter a tournament, naming the captain if it is one of teams; or enter a robot in your own"
         ),
