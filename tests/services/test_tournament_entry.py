@@ -1,26 +1,15 @@
 """Tournaments that are not for all, at each way in: invitations, codes, and matches lost on time."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from domain.errors import Code
 from infra.projections.notices import NoticeKind
 from infra.projections.standings import tally_field, tally_key
 from infra.redis.keys import TOURNAMENT_CODES
-from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.fakes.app import PASSWORDS, Terminal
 from tests.helpers.api import Api, Player, code_of
 from tests.helpers.web import door, refusal
 
 ALICE = "alice mad-hatter"
 CUP = {"name": "Closed Cup", "game": "pow2", "section": 3}
-
-
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    app = FakeApp()
-    yield Terminal(app)
-    app.close()
 
 
 def opened(organiser: Player, **conditions: object) -> str:
@@ -110,6 +99,7 @@ def test_a_page_invites_shows_a_code_once_and_takes_it(api: Api) -> None:
 
 def test_a_share_of_matches_lost_on_time_is_too_large(api: Api) -> None:
     host, careless = api.player(), api.player()
+    api.caught_up()
     tally = api.parts.standings._generation().of("pow2").key(tally_key("pow2"))
     api.parts.data.hset(tally, tally_field(careless.account, "played"), 10)
     api.parts.data.hset(tally, tally_field(careless.account, "timed"), 3)
