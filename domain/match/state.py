@@ -285,7 +285,8 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
         least = self.clock.terms.rated_from if self.clock else 1
         whole = self.imported is None and not self.left_seats
         forfeited = self.result is not None and self.result.reason in (Reason.TIME, Reason.RULING)
-        early = forfeited and self.ply < least * len(self.seats)
+        # `played` alone is about one move, because moves that are taken back were made
+        early = forfeited and least > 1 and self.ply < least * len(self.seats)
         return self.played and bool(least) and whole and not early
 
     def has_sat(self, account: AccountId) -> bool:
