@@ -146,10 +146,13 @@ def test_the_reasons_of_rulings_in_its_matches_are_in_their_documents(api, numbe
     other = started(api, players[0], players[1:], days=9)
     end = CommandEnvelope(other, bytes(15) + b"9", SERVER_ACCOUNT, EndRound(stage=1))
     api.parts.gateway.submit_all([end])
-    turn(api)
-    until(lambda: api.http.get(f"/api/tournaments/{other}").json()["left"] == 0)
     (board, *_) = [one.board for one in api.parts.tournaments.matches(other).values()]
-    until(lambda: api.http.get(f"/api/matches/{board}").json()["state"] == "over")
+
+    def is_over() -> bool:
+        turn(api)
+        return api.http.get(f"/api/matches/{board}").json()["state"] == "over"
+
+    until(is_over)
     ended = match_document(api.parts, board, OPERATOR)  # by a ruling whose reason nobody wrote
     assert check_document(read_document(write_document(ended)), trusted(api)).fault == ""
 
