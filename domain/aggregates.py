@@ -157,8 +157,8 @@ def next_due(state: AnyState) -> int:
 
 
 def ended_at(state: AnyState) -> int:
-    """Return the time of the last event of a match that is over, ms; else 0. Only matches are retired."""
-    return state.at if isinstance(state, MatchState) and state.over else 0
+    """Return the time of the last event of a match or a tournament that is over, ms; else 0. Some time later it is retired."""
+    return state.at if state.over else 0
 
 
 def accounts_of(state: AnyState) -> tuple[AccountId, ...]:

@@ -34,7 +34,7 @@ from domain.tournament.commands import (
     VolunteerAsSubstitute,
     WithdrawPlayer,
 )
-from domain.tournament.decide import MOST_DIRECTORS
+from domain.tournament.decide import MOST_DIRECTORS, check_phase
 from domain.tournament.form_terms import (
     LadderTerms,
 )
@@ -50,6 +50,7 @@ from domain.tournament.terms import (
 from infra.people.accounts import AccountRole
 from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
+from infra.store.outcomes import CommandOutcome
 from services.app import clubs
 from services.app.context import Actor, App
 from services.app.matches import read_snapshot
@@ -275,7 +276,7 @@ def ask_with_reasons(
     id_ = actor.command_id(str(number))
     said = app.statements.put(number, actor.account, why, id_)
     sent = CommandEnvelope(number, id_, actor.account, command(said.digest))
-    outcome = yield sent, 0
+    outcome = yield from outcome_of(app, sent)
     if not outcome.accepted:
         app.statements.remove(number, id_)
     return finish(app, sent, outcome)
@@ -332,7 +333,17 @@ def ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Step
     """Submit a command to a tournament that the actor may see."""
     visible_state(app, actor.account, number)
     sent = CommandEnvelope(number, actor.command_id(str(number)), actor.account, command)
-    return (yield from decided(app, sent))
+    return finish(app, sent, (yield from outcome_of(app, sent)))
+
+
+def outcome_of(app: App, sent: CommandEnvelope) -> Steps[CommandOutcome]:
+    """Submit a command to a tournament; one that comes to the archive is refused by what ended the tournament."""
+    try:
+        return (yield sent, 0)
+    except Refusal as refusal:
+        if refusal.code is Code.MATCH_OVER:
+            check_phase(visible_state(app, sent.actor, sent.match), Phase.RUNNING)
+        raise
 
 
 def leave_all(app: App, account: AccountId) -> None:
@@ -344,12 +355,14 @@ def leave_all(app: App, account: AccountId) -> None:
     arbiters = [one for one in app.accounts.holders(AccountRole.ARBITER) if one != account]
     commands: list[tuple[TournamentRow, TournamentCommand]] = []
     for row in app.tournaments.of_account(account, PAGE):
+        if row.phase in (Phase.CONFIRMED, Phase.CANCELLED):
+            continue  # nothing of it can change, and the archive, which may be away, has it
         state = visible_state(app, account, row.number)
         if _can_leave(row) or is_volunteer(state, account):
             commands.append((row, LeaveTournament()))
         if row.phase is Phase.ENTRY and team_of(state, account):
             commands.append((row, NameTeam(players=())))
-        if row.organiser != account or row.phase in (Phase.CONFIRMED, Phase.CANCELLED):
+        if row.organiser != account:
             continue
         directors = state.directors
         heirs = tuple(dict.fromkeys((*directors, *arbiters)))[:MOST_DIRECTORS]

@@ -282,7 +282,7 @@ SUBCOMMANDS: Final = (
         "Write a match or a tournament as one line of JSON to standard output: all its events, and proofs that they "
         "are in the published log. `matchpost verify` checks it, `matchpost referee` judges a match.",
         (
-            ("number", {"metavar": "NUMBER", "help": "the number of the match or the tournament"}),
+            ("number", {"metavar": "BOARD", "help": "the number of the match or the tournament"}),
             ("--record", {
                 "action": "store_true",
                 "help": "write only the moves, as lines of commands; nothing proves them",
