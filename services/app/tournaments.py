@@ -276,7 +276,12 @@ def ask_with_reasons(
     id_ = actor.command_id(str(number))
     said = app.statements.put(number, actor.account, why, id_)
     sent = CommandEnvelope(number, id_, actor.account, command(said.digest))
-    outcome = yield from outcome_of(app, sent)
+    try:
+        outcome = yield from outcome_of(app, sent)
+    except Refusal as refusal:
+        if refusal.code is Code.TOO_LATE:
+            app.statements.remove(number, id_)
+        raise
     if not outcome.accepted:
         app.statements.remove(number, id_)
     return finish(app, sent, outcome)
