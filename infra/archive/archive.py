@@ -64,7 +64,7 @@ class ArchivedMatch(msgspec.Struct, frozen=True):
 
 
 def describe(board: int, match: ArchivedMatch) -> DirectoryEntry:
-    """Return the entry of what is over; `ArchiveError` if its outcomes do not fit its events."""
+    """Return the entry of a match that is over; `ArchiveError` if its outcomes do not fit its events."""
     state = aggregates.unpack(match.snapshot).state
     if not aggregates.ended_at(state):
         raise ArchiveError(f"match {board} is not over")
