@@ -6,6 +6,7 @@ terms; membership of a club, ratings and sanctions, which it can't know, are loo
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -34,7 +35,7 @@ from domain.tournament.commands import (
     VolunteerAsSubstitute,
     WithdrawPlayer,
 )
-from domain.tournament.decide import MOST_DIRECTORS, check_phase
+from domain.tournament.decide import MOST_DIRECTORS
 from domain.tournament.form_terms import (
     LadderTerms,
 )
@@ -50,7 +51,6 @@ from domain.tournament.terms import (
 from infra.people.accounts import AccountRole
 from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
-from infra.store.outcomes import CommandOutcome
 from services.app import clubs
 from services.app.context import Actor, App
 from services.app.matches import read_snapshot
@@ -59,6 +59,7 @@ from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
 from services.app.tournament_entries import captain_of, rating_of_entrant
+from services.app.tournament_outcomes import outcome_of
 from services.app.tournament_plans import (
     USUAL_LEAGUE,
     USUAL_ROUNDS,
@@ -277,7 +278,7 @@ def ask_with_reasons(
     said = app.statements.put(number, actor.account, why, id_)
     sent = CommandEnvelope(number, id_, actor.account, command(said.digest))
     try:
-        outcome = yield from outcome_of(app, sent)
+        outcome = yield from outcome_of(sent, partial(visible_state, app, actor.account, number))
     except Refusal as refusal:
         if refusal.code is Code.TOO_LATE:
             app.statements.remove(number, id_)
@@ -336,19 +337,10 @@ def check_directs(app: App, account: AccountId, state: TournamentState) -> None:
 
 def ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Steps[Answered]:
     """Submit a command to a tournament that the actor may see."""
-    visible_state(app, actor.account, number)
+    load = partial(visible_state, app, actor.account, number)
+    load()
     sent = CommandEnvelope(number, actor.command_id(str(number)), actor.account, command)
-    return finish(app, sent, (yield from outcome_of(app, sent)))
-
-
-def outcome_of(app: App, sent: CommandEnvelope) -> Steps[CommandOutcome]:
-    """Submit a command to a tournament; one that comes to the archive is refused by what ended the tournament."""
-    try:
-        return (yield sent, 0)
-    except Refusal as refusal:
-        if refusal.code is Code.MATCH_OVER:
-            check_phase(visible_state(app, sent.actor, sent.match), Phase.RUNNING)
-        raise
+    return finish(app, sent, (yield from outcome_of(sent, load)))
 
 
 def leave_all(app: App, account: AccountId) -> None:
