@@ -1,7 +1,9 @@
-"""Takes the pictures of pages in README.md and docs/web.md, from a demo server that it fills and runs.
+"""Takes the pictures of pages in README.md and docs/, from a demo server that it fills and runs.
 
     .venv/bin/python tools/pictures.py
+    .venv/bin/python tools/pictures.py tournament-league tournament-phone
 
+Without names it takes all.
 The demo has the same matches each time, so the pictures change with the pages alone. It needs Chromium, as the
 tests of pages do.
 """
@@ -48,14 +50,17 @@ class Picture(NamedTuple):
 
     name: str
     path: str
-    """The page's address; one that begins with `.` is that of the first link which the selector finds at home."""
+    """The page's address; one that begins with `.` is that of the first link which the selector finds `on` a page."""
     size: tuple[int, int]
+    on: str = "/"
     dark: bool = False
     german: bool = False
     guest: bool = False
 
 
 OWN: Final = ".match-tile:has-text('{}') a"
+CUPS: Final = "/tournaments?state=running"
+CUP: Final = ".tournaments a:has-text('{}')"
 PICTURES: Final = (
     Picture("board", "/", (1000, 703)),
     Picture("phone", OWN.format("The Power of Two"), PHONE),
@@ -72,6 +77,10 @@ PICTURES: Final = (
     Picture("web-account", "/account", PHONE, dark=True, german=True),
     Picture("web-puzzle", "/games/one/try", TABLET, german=True),
     Picture("web-player", "/players/anneke", DESK, dark=True),
+    Picture("tournament-table", CUP.format("Slingshot Cup"), (1000, 820), on=CUPS),
+    Picture("tournament-league", CUP.format("Harbour League"), (1000, 820), on=CUPS),
+    Picture("tournament-bracket", CUP.format("Cup of Eight"), (1000, 760), dark=True, on=CUPS),
+    Picture("tournament-phone", CUP.format("Swiss Evenings"), PHONE, german=True, on=CUPS),
 )
 
 
@@ -120,7 +129,7 @@ def take(browser: Browser, url: str, password: str, picture: Picture) -> bytes:
     if picture.path.startswith("/"):
         page.goto(f"{url}{picture.path}")
     else:
-        page.goto(f"{url}/")
+        page.goto(f"{url}{picture.on}")
         page.goto(f"{url}{page.locator(picture.path).first.get_attribute('href')}")
     page.wait_for_function("!document.querySelector('script[data-module]')")
     page.wait_for_timeout(SETTLED_MS)
@@ -142,7 +151,7 @@ def _log_in(page: Page, url: str, password: str) -> None:
 def main() -> int:
     """Take all pictures, and write them into `docs/figures`."""
     with demo_server() as (url, password), chromium() as browser:
-        for picture in PICTURES:
+        for picture in [one for one in PICTURES if one.name in (sys.argv[1:] or [one.name])]:
             found = take(browser, url, password, picture)
             (FIGURES / f"{picture.name}.webp").write_bytes(found)
             sys.stdout.write(f"{picture.name}.webp {len(found)} bytes\n")

@@ -46,7 +46,7 @@ from services.http.api.routes import (
     tournaments,
 )
 from services.http.api.short_path import ShortPath
-from services.http.context import DEFAULT_INTERVALS, TaskIntervals, open_context
+from services.http.context import DEFAULT_INTERVALS, ApiContext, TaskIntervals, open_context
 from services.http.middleware import HttpMiddleware
 from services.http.published_log import LOG_ROUTES
 from services.http.requests import context_of
@@ -79,27 +79,30 @@ def make_app(
     parts: App,
     intervals: TaskIntervals = DEFAULT_INTERVALS,
     beside: Callable[[App], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
+    routed: Litestar | None = None,
 ) -> ShortPath:
     """Return the application of these parts; its lifespan opens the connections.
 
-    It opens `beside` as well, for the parts as threads may use them.
+    It opens `beside` as well, for the parts as threads may use them. `routed` is what `make_routes` returned, if
+    no other application uses it.
     """
 
     @asynccontextmanager
-    async def lifespan(app: Litestar) -> AsyncIterator[None]:
+    async def opening() -> AsyncIterator[ApiContext]:
         async with open_context(parts, intervals) as context, beside(context.app):
-            app.state.context = context
-            heart = asyncio.create_task(LIVENESS.watch_loop())
-            packing = asyncio.create_task(asyncio.to_thread(pack_assets))
-            try:
-                yield
-            finally:
-                heart.cancel()
-                await packing
+            yield context
 
+    app = make_routes() if routed is None else routed
+    app.state.opening = opening
+    behind_proxy = parts.settings.trusted_proxy == "on"
+    return ShortPath(app, HttpMiddleware(app, behind_proxy=behind_proxy, site=parts.settings.site))
+
+
+def make_routes() -> Litestar:
+    """Return all routes, without parts to answer from; this takes the framework a third of a second."""
     app = Litestar(
         route_handlers=[_api(), SITE],
-        lifespan=[lifespan],
+        lifespan=[_lifespan],
         dependencies={"context": Provide(context_of, sync_to_thread=False)},
         exception_handlers={**HANDLERS, 404: answer_not_found, 405: answer_not_found},
         request_max_body_size=MAX_BODY_BYTES,
@@ -108,8 +111,20 @@ def make_app(
         debug=False,
     )
     _record_query_parameters(app)
-    behind_proxy = parts.settings.trusted_proxy == "on"
-    return ShortPath(app, HttpMiddleware(app, behind_proxy=behind_proxy, site=parts.settings.site))
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: Litestar) -> AsyncIterator[None]:
+    async with app.state.opening() as context:
+        app.state.context = context
+        heart = asyncio.create_task(LIVENESS.watch_loop())
+        packing = asyncio.create_task(asyncio.to_thread(pack_assets))
+        try:
+            yield
+        finally:
+            heart.cancel()
+            await packing
 
 
 def _api() -> Router:

@@ -6,11 +6,11 @@ password, because it is too short or almost a word of the language. A word with 
 mail address.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from domain.errors import Refusal
+from domain.errors import Code, Refusal
 from infra.languages.wording import Wording
 from infra.people.accounts import SHORTEST_PASSWORD
 from services.app.move_text import as_flag, as_move, as_plain
@@ -48,6 +48,19 @@ def quote_safely(word: str, known: Iterable[str], words: Wording) -> str:
 
 def redact_refusal(reason: Refusal, line: CommandLine, form: str, words: Wording) -> Refusal:
     """Return the refusal of a line in words of a language, without words that may be passwords."""
+    if _has_password_in(line, _ELSEWHERE):
+        return _password_twice(reason.code, form, words)
+    sentence = _redact_sentence(reason.in_language(words), line, form)
+    return Refusal(reason.code, sentence, reason.retry_after)
+
+
+def check_public_name(line: CommandLine, form: str, words: Wording) -> None:
+    """Refuse a name for all to see that has the line's password in it."""
+    if _has_password_in(line, {"name"}):
+        raise _password_twice(Code.USAGE, form, words)
+
+
+def _has_password_in(line: CommandLine, parts: Container[str]) -> bool:
     # a password in the place of another part was read as that part is
     forms = {
         read(password).lower()
@@ -55,19 +68,18 @@ def redact_refusal(reason: Refusal, line: CommandLine, form: str, words: Wording
         if _may_be_password(password)
         for read in (str, as_plain, as_move, as_flag)
     } - {""}
-    if any(
-        part in _ELSEWHERE and written in word.lower()
-        for part, word in line.words
-        for written in forms
-    ):
-        said = words.gettext(
-            "the password is in the line twice, so the line isn't repeated here; the form is "
-            "`%(usage)s`",
-            usage=form,
-        )
-        return Refusal(reason.code, said)
-    sentence = _redact_sentence(reason.in_language(words), line, form)
-    return Refusal(reason.code, sentence, reason.retry_after)
+    return any(
+        part in parts and written in word.lower() for part, word in line.words for written in forms
+    )
+
+
+def _password_twice(code: Code, form: str, words: Wording) -> Refusal:
+    said = words.gettext(
+        "the password is in the line twice, so the line isn't repeated here; the form is "
+        "`%(usage)s`",
+        usage=form,
+    )
+    return Refusal(code, said)
 
 
 def _redact_sentence(sentence: str, line: CommandLine, form: str) -> str:

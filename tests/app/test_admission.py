@@ -12,7 +12,6 @@ from infra.log.key_files import generate_keys
 from infra.people.admission import MOST_LINKS, Admissions
 from infra.people.tokens import Scope
 from services.cli import admission, signup_link
-from services.http.app import make_app
 from services.language import LOCAL, Language
 from services.language.commands import FORMS
 from tests.fakes.everywhere import Everywhere
@@ -70,7 +69,7 @@ def addresses(api: Api) -> list[str]:
         "shard": "s01", "path": "checkpoint", "command": "0" * 32, "id_": "0" * 16, "token": "0" * 16,
         "browser": "0" * 16, "key": "autumn",
     }  # fmt: skip
-    routes = make_app(api.parts)._app.routes
+    routes = api.routes
     found = []
     for route in routes:
         if isinstance(route, HTTPRoute) and "GET" in route.methods:

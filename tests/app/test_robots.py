@@ -239,7 +239,7 @@ def test_a_position_that_comes_back_ends_in_a_draw(bench: RobotBench) -> None:
 def test_at_the_limit_of_plies_the_robot_proposes_a_draw_and_waits(
     bench: RobotBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(robots, "MOST_PLIES", 2)
+    monkeypatch.setattr(robots, "MOST_PLIES", 3)
     bench.begin(ALICE, EASY)
     bench.do(ALICE, some_move(bench))
     assert bench.answer()

@@ -167,7 +167,7 @@ class Twins:
             rewritten=self.often(0.2),
             due=self.chance.choice((0, 1, 1)) * self.chance.randrange(2_000),
             ended=self.chance.choice((0, 1)) * self.chance.randrange(2_000),
-            conditional_before=laid if self.often(0.85) else b"others",
+            conditional_before=laid if self.often(0.85) else self.chance.choice((b"", b"others")),
             conditional_after=self.chance.choice(LAID),
             chain=known.chain if draws else 0,
             k=known.used + self.chance.choice((1, 1, 2)) if draws else 0,

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import httpx
 import uvicorn
 from argon2 import PasswordHasher
+from litestar import Litestar
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -27,7 +28,8 @@ from infra.store.redis_store import RedisStore
 from infra.store.seed_chains import SeedChains
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
-from services.http.app import make_app
+from services.http.api.openapi.document import make_document
+from services.http.app import make_app, make_routes
 from services.http.connections import ConnectionLimits, server_config
 from services.http.context import DEFAULT_INTERVALS, TaskIntervals
 from tests.fakes.app import CHEAP
@@ -50,12 +52,31 @@ SHORT_LIVED = httpx.Limits(keepalive_expiry=2)
 """Connections are given up before the server closes them, which may meet the next request."""
 
 
+def client_of(url: str, **options: Any) -> httpx.Client:
+    """A client of a server on this machine; without TLS, whose context takes 25 ms to make."""
+    given = {"limits": SHORT_LIVED, "timeout": 30, **options}
+    return httpx.Client(base_url=url, trust_env=False, verify=False, **given)
+
+
+_IDLE: list[Litestar] = []
+"""The routes of servers that have ended."""
+
+
+def _leave(routed: Litestar) -> None:
+    """Keep routes for the next server, with nothing in them of this one."""
+    routed.state.clear()
+    _IDLE.append(routed)
+
+
 class Api:
     """A web process's API, and all that works behind it; `with` starts and stops them.
 
     `url` is where it answers; `parts` is what it works with. The data are on an embedded server of its own,
     or on the `servers`, which are empty, with the server of the queue at a URL.
     """
+
+    conformance: ClassVar[Conformance | None] = None
+    """Made once a process, because all web processes have the same document."""
 
     def __init__(
         self,
@@ -96,8 +117,8 @@ class Api:
         self._awake.set()
         self._work()
         self.url = self._listen()
-        document = httpx.get(f"{self.url}/api/openapi.json", trust_env=False, timeout=60).json()
-        self._conformance = Conformance(document)
+        if Api.conformance is None:
+            Api.conformance = Conformance(make_document(self.app._app))
         self.http = self._stack.enter_context(self.client())
         return self
 
@@ -121,11 +142,9 @@ class Api:
 
         Every answer has to be one of those that the document promises.
         """
-        hooks = {"response": [self._conformance.check]}
-        kept = {"limits": SHORT_LIVED, **options}
-        return httpx.Client(
-            base_url=self.url, timeout=30, trust_env=False, event_hooks=hooks, **kept
-        )
+        assert Api.conformance is not None
+        hooks = {"response": [Api.conformance.check]}
+        return client_of(self.url, event_hooks=hooks, **options)
 
     @contextmanager
     def stream(
@@ -236,7 +255,10 @@ class Api:
 
     def _listen(self) -> str:
         listening = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        self.app = make_app(self.parts, self._intervals)
+        routed = _IDLE.pop() if _IDLE else make_routes()
+        self._stack.callback(_leave, routed)
+        self.routes = routed.routes
+        self.app = make_app(self.parts, self._intervals, routed=routed)
         behind_proxy = self.settings.trusted_proxy == "on"
         config = server_config(self.app, self._limits, behind_proxy=behind_proxy)
         config.timeout_graceful_shutdown = 1

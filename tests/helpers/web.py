@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import httpx
 
-from tests.helpers.api import PASSWORD, SHORT_LIVED, Api, Player
+from tests.helpers.api import PASSWORD, Api, Player, client_of
 
 _PROOF = re.compile(r'name="csrf" value="([0-9a-f]{128})"')
 _KEY = re.compile(r'name="key" value="([0-9a-f]{32})"')
@@ -40,9 +40,7 @@ class Guest:
     """Who looks at the pages; logs in with `log_in`."""
 
     def __init__(self, api: Api, **headers: str) -> None:
-        self.http = httpx.Client(
-            base_url=api.url, timeout=30, trust_env=False, headers=headers, limits=SHORT_LIVED
-        )
+        self.http = client_of(api.url, headers=headers)
         self.name = ""
 
     def __enter__(self) -> Self:

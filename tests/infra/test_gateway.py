@@ -3,7 +3,8 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 
 import msgspec
 import pytest
@@ -18,6 +19,7 @@ from infra.redis import keys, scripts
 from infra.redis.scripts import Script
 from infra.store import async_gateway, gateway
 from infra.store import store_calls as words
+from infra.store.async_gateway import AsyncCommandGateway
 from infra.store.gateway import NOT_ACCEPTED_TEXT, OutcomePending
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import encode_stored, parse, tail
@@ -123,6 +125,19 @@ def test_a_connection_that_breaks_twice_is_an_error(app, monkeypatch):
     with pytest.raises(LostConnectionError):
         app.gateway.send(MOVE, 0)
     assert len(asked) == 2
+
+
+def test_a_gateway_that_does_not_open_says_why() -> None:
+    @asynccontextmanager
+    async def broken() -> AsyncIterator[AsyncCommandGateway]:
+        raise LostConnectionError("away")
+        yield
+
+    with (
+        pytest.raises(LostConnectionError, match="away"),
+        async_gateway.gateway_in_thread(broken()),
+    ):
+        pass
 
 
 def test_answers_of_inboxes_and_the_time_to_an_outcome_are_counted(app: FakeApp) -> None:

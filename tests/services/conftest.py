@@ -5,11 +5,18 @@ from contextlib import ExitStack
 
 import pytest
 
+from services.http import middleware
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.office import FakeOffice
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, door
 from tests.services.matches_by_form import start
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have an answer over a limit without the pause that slows its sender down."""
+    monkeypatch.setattr(middleware, "PAUSE_SECONDS", 0.0)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,8 @@ from domain.errors import Code, Refusal
 from domain.match.state import ROBOT_ACCOUNTS
 from infra.people.accounts import AccountRole
 from infra.redis import keys
-from infra.redis.rq_jobs import ANALYSE, ANALYSIS, ROBOTS
+from infra.redis.rq_jobs import ANALYSE, ANALYSIS, ROBOTS, queue_key
+from infra.store import analyses
 from infra.store.analyses import (
     LIFE_SECONDS,
     MOST_KILLS,
@@ -302,15 +303,18 @@ def test_a_job_killed_in_the_middle_is_done_by_the_next_process(api, parts):
     assert read(parts, board) == found
 
 
-def test_an_account_has_few_jobs_at_a_time_and_others_are_not_hindered(api, parts):
+def test_an_account_has_few_jobs_at_a_time_and_others_are_not_hindered(api, parts, monkeypatch):
     player, _ = over(api)
     boards = [over(api)[1] for _ in range(MOST_OF_ACCOUNT + 1)]
     for board in boards[:-1]:
         ask(parts, player, board)
     assert code(ask, parts, player, boards[-1]) == Code.TOO_MANY
     assert ask(parts, api.player(), boards[-1]) == AnalysisProgress(0, 4)
-    do_jobs(parts, most=1)
     _, another = over(api)
+    with monkeypatch.context() as full:
+        full.setattr(analyses, "MOST_JOBS", parts.queue.llen(queue_key(ANALYSIS)))
+        assert code(ask, parts, api.player(), another) == Code.BUSY
+    do_jobs(parts, most=1)
     assert ask(parts, player, another) == AnalysisProgress(0, 4)
 
 

@@ -218,8 +218,7 @@ def test_a_request_counts_once_within_the_limits(tmp_path):
         assert codes == ["unreadable-move"] * 3 + ["too-fast"]
         unknown = {"Authorization": "Bearer mp_short"}
         codes = [code_of(api.http.post(path, json=refused, headers=unknown)) for _ in range(7)]
-        # one of the six has read the document
-        assert codes == ["unknown-token"] * 5 + ["too-fast"] * 2
+        assert codes == ["unknown-token"] * 6 + ["too-fast"]
 
 
 def test_requests_sent_together_and_the_last_of_a_connection_are_answered_as_usual(

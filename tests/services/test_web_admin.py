@@ -18,7 +18,6 @@ from services.app.roles import set_role
 from services.doctor.facts import gather
 from services.doctor.findings import Level
 from services.doctor.recent import KEPT_SECONDS, RecentDiagnosis
-from services.http.app import make_app
 from services.http.web.admin.sections import SECTIONS
 from services.http.web.session import Visitor
 from tests.helpers.api import PASSWORD, Api, Player
@@ -64,7 +63,7 @@ FOR_MODERATORS = ("/admin/reports/", "/admin/appeals/")
 def addresses(api: Api) -> list[tuple[str, str]]:
     """Every address below `/admin` but that of the first operator, with its method."""
     found = []
-    for route in make_app(api.parts)._app.routes:
+    for route in api.routes:
         if isinstance(route, HTTPRoute) and route.path.startswith("/admin"):
             path = re.sub("{[^}]*}", "x" * 16, route.path)
             found += [(method, path) for method in route.methods - {"OPTIONS", "HEAD"}]

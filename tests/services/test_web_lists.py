@@ -312,6 +312,9 @@ def test_news_have_one_row_for_each_match_and_kind_and_what_was_read_elsewhere_i
         f"It was your turn in {match}",
     ]
     assert "bell-number" not in guest.page("/games")
+    writer.send("/messages", {"to": two.name, "text": "d"}, on="/messages")
+    api.caught_up()
+    assert rows(**watched)[0].endswith(f"{one.name} (new)")
 
 
 def test_who_signs_up_later_sees_no_announcement_from_before(api, come):

@@ -28,6 +28,7 @@ from services.language.form import OWN, CommandForm, signed
 from services.language.handlers.messages import text_of
 from services.language.handlers.play import deliver
 from services.language.invocation import Invocation
+from services.language.redact import check_public_name
 from services.language.tournament_flags import plan_of
 from services.words.tournaments import (
     division_change,
@@ -300,6 +301,7 @@ def _cells(line: TableLine, players: Sequence[int]) -> list[str]:
 
 def new(call: Invocation) -> Answer:
     """Make a tournament, which its organiser opens for entry afterwards."""
+    check_public_name(call.line, call.usage, call.words)
     plan = plan_of(call.line.get("value"), call.line.get("name"), call.line.all("flag"), call.words)
     asked = use_cases.draft_tournament(call.app, call.actor, plan)
     return _deliver(
