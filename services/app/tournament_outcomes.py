@@ -13,7 +13,8 @@ from services.app.play import Steps
 def outcome_of(sent: CommandEnvelope, load: Callable[[], TournamentState]) -> Steps[CommandOutcome]:
     """Submit a command to a tournament, which `load` reads.
 
-    The store refuses what comes to the archive as if it were a match; here it is `too-late`, by what ended the tournament.
+    The store refuses a command that comes to the archive as in a match; here it is `too-late`, by the end of the
+    tournament: confirmed places, or that it was cancelled.
     """
     try:
         outcome = yield sent, 0
@@ -25,5 +26,6 @@ def outcome_of(sent: CommandEnvelope, load: Callable[[], TournamentState]) -> St
 
 
 def _check_kept(code: str, load: Callable[[], TournamentState]) -> None:
+    """Raise the refusal of a tournament that is over, if the archive has it."""
     if code == Code.MATCH_OVER:
         check_phase(load(), Phase.RUNNING)

@@ -279,7 +279,6 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.ask_with_reasons": WITHIN,
     "tournaments.check_directs": WITHIN,
     "tournaments.visible_state": Row((WEB,), "the receipt of its last event, as of a match"),
-    "tournament_outcomes.outcome_of": WITHIN,
     "tournaments.tournaments_for": Row(),
     "tournaments.view_of": Row(),
     "matches.staff_at_deal": Row((WEB,), "the page of a match says who could have chosen the deal"),
