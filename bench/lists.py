@@ -113,7 +113,9 @@ def _fill(bench: BenchEnvironment, client: redis.Redis, played: list[ListedMatch
 def _read_all(bench: BenchEnvironment, client: redis.Redis, played: list[ListedMatch]) -> Any:
     """Return the median times of reads of each part of each list, ms."""
     found: dict[str, Any] = {}
-    newest = sorted([(one.last_at, b"%d" % one.board, one.summary) for one, _, _ in played])[::-1]
+    newest = sorted(
+        [(one.last_at, b"%d" % one.board, one.summary) for one, _, _ in played if one.summary]
+    )[::-1]
     for name, (game, *players) in _LISTS.items():
         some = {one for one in players if one}
         of_list = [

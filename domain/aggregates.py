@@ -5,7 +5,7 @@ here, so that they know no kind by name. One of a further kind has its commands 
 `domain.match`, and its row in each function below.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, cast
 
 import msgspec
@@ -151,6 +151,14 @@ def evolve(state: AnyState, envelope: EventEnvelope) -> AnyState:
     return evolve_match(state, body, envelope.at, actor=envelope.actor)
 
 
+def fold(envelopes: Iterable[EventEnvelope]) -> AnyState:
+    """Return the state after all events of an aggregate, without checking them."""
+    state: AnyState = EMPTY_SNAPSHOT.state
+    for envelope in envelopes:
+        state = evolve(state, envelope)
+    return state
+
+
 def next_due(state: AnyState) -> int:
     """Return when the scheduler has to act next, ms; 0 for never without another event."""
     if isinstance(state, TournamentState):
@@ -159,8 +167,8 @@ def next_due(state: AnyState) -> int:
 
 
 def ended_at(state: AnyState) -> int:
-    """Return the time of the last event of a match that is over, ms; else 0. Only matches are retired."""
-    return state.at if isinstance(state, MatchState) and state.over else 0
+    """Return the time of the last event of a match or a tournament that is over, ms; else 0. Some time later it is retired."""
+    return state.at if state.over else 0
 
 
 def accounts_of(state: AnyState) -> tuple[AccountId, ...]:
@@ -205,11 +213,11 @@ def verify(
         before = snapshot_of(head, state)
         return decide_again(number, group, before)[1].state
 
-    state: AnyState = TournamentState() if _is_tournament(events) else EMPTY_SNAPSHOT.state
+    state: AnyState = TournamentState() if begins_tournament(events) else EMPTY_SNAPSHOT.state
     return of_matches.verify_chain(number, events, wanted, state, again)
 
 
-def _is_tournament(events: Sequence[bytes]) -> bool:
+def begins_tournament(events: Sequence[bytes]) -> bool:
     """Return whether a history is a tournament's, by its first event; False if that can't be read."""
     try:
         return isinstance(decode_event(events[0]).body, TournamentEventBody) if events else False

@@ -11,12 +11,14 @@ from typing import Any, Final
 
 import redis
 
+from domain.tournament.state import Phase
 from infra.archive.store import boards_in_archive
 from infra.process.failpoints import failpoint
 from infra.projections.archived_places import ArchivedPlaces, ListKey
-from infra.projections.buckets import HISTORY
+from infra.projections.buckets import HISTORY, TOURNAMENTS, Spec
 from infra.projections.finished_matches import ROWS, lists_of, unpack
 from infra.projections.generations import Generation, Generations
+from infra.projections.tournaments import LISTS_OF_PHASES
 from infra.redis import keys
 
 _LOOKED_AT: Final = 256
@@ -25,7 +27,7 @@ _LOOKED_AT: Final = 256
 
 def has_leftovers(client: redis.Redis, shards: int) -> bool:
     """Return whether Redis has more rows of finished matches than finished matches."""
-    generation = _live(client)
+    generation = _live(client, HISTORY)
     if generation is None:
         return False
     pipe: Any  # redis-py types no part of its pipelines
@@ -36,7 +38,20 @@ def has_leftovers(client: redis.Redis, shards: int) -> bool:
             pipe.zcard(keys.ended(shard))
         found = pipe.execute()
     rows, ended = found[: generation.buckets], found[generation.buckets :]
-    return bool(sum(rows) > sum(ended))
+    return bool(sum(rows) > sum(ended) - _ended_tournaments(client, shards))
+
+
+def _ended_tournaments(client: redis.Redis, shards: int) -> int:
+    """Count the tournaments that are over and in Redis, as far as their projection has read."""
+    generation = _live(client, TOURNAMENTS)
+    if generation is None:
+        return 0
+    pipe: Any
+    with client.pipeline(transaction=False) as pipe:
+        for bucket in generation.all:
+            pipe.zrange(bucket.key(LISTS_OF_PHASES[Phase.CONFIRMED]), 0, -1)
+        numbers = [int(one) for page in pipe.execute() for one in page]
+    return len(numbers) - len(boards_in_archive(client, shards, numbers))
 
 
 class ArchivedRows:
@@ -52,7 +67,7 @@ class ArchivedRows:
 
     def take(self, boards: Sequence[int]) -> int:
         """Take out the rows of matches that are in the archive; return how many went."""
-        generation = _live(self._client)
+        generation = _live(self._client, HISTORY)
         if generation is None or not boards:
             return 0
         groups: dict[str, list[int]] = {}
@@ -81,7 +96,7 @@ class ArchivedRows:
 
     def _all_leftovers(self) -> Iterator[int]:
         """Take them out, wherever they are among all rows."""
-        generation = _live(self._client)
+        generation = _live(self._client, HISTORY)
         if generation is None or not has_leftovers(self._client, self._shards):
             return
         for bucket in generation.all:
@@ -94,7 +109,7 @@ class ArchivedRows:
                     break
 
 
-def _live(client: redis.Redis) -> Generation | None:
+def _live(client: redis.Redis, spec: Spec) -> Generation | None:
     """Return the generation of this program's version; None if there is none."""
-    live = Generations(client, HISTORY).live()
-    return live[1] if live is not None and live[0] == HISTORY.version else None
+    live = Generations(client, spec).live()
+    return live[1] if live is not None and live[0] == spec.version else None

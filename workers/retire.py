@@ -1,4 +1,4 @@
-"""Retiring matches: those that ended long ago leave Redis, and their leaves in the published log remain.
+"""Retiring matches and tournaments, which are called matches here: those that ended long ago leave Redis, and their leaves in the published log remain.
 
 First the match is made again from its leaves and compared with all that Redis has of it, then the
 directory page is written, then Redis forgets it, and then its row in the lists. Killed in between, Redis and the page
@@ -16,10 +16,12 @@ from typing import Final
 
 import redis
 
+from domain import aggregates
 from domain.clocks.time_control import DAY
 from domain.errors import Refusal
 from domain.match.disputes import may_be_ruled_on
-from domain.match.history import decode_refusal, unpack_snapshot
+from domain.match.history import decode_refusal
+from domain.match.state import MatchState
 from infra.archive.archive import (
     ArchivedMatch,
     ArchiveError,
@@ -192,7 +194,8 @@ class Retirement(LeasedWork):
 
 def _is_disputed(match: ArchivedMatch, now: int) -> bool:
     """Return whether a ruling or an appeal may still come, because the archive takes neither."""
-    return may_be_ruled_on(unpack_snapshot(match.snapshot).state, now)
+    state = aggregates.unpack(match.snapshot).state
+    return isinstance(state, MatchState) and may_be_ruled_on(state, now)
 
 
 @contextmanager

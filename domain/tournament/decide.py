@@ -113,14 +113,14 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
     match command:
         case OpenEntry():
             _check_organiser(actor, state)
-            _check_phase(state, Phase.DRAFT)
+            check_phase(state, Phase.DRAFT)
             return (EntryOpened(),)
         case EnterTournament():
             return _enter(command, actor, state, state.terms, recorded, chance)
         case InvitePlayers():
             return _invite(command, actor, state, state.terms)
         case NameTeam():
-            _check_phase(state, Phase.ENTRY, Phase.RUNNING)
+            check_phase(state, Phase.ENTRY, Phase.RUNNING)
             return naming(command.players, actor, state, state.terms)
         case JoinTeam():
             return _join(command, actor, state, state.terms)
@@ -129,7 +129,7 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
         case StartTournament():
             if actor != SERVER_ACCOUNT:
                 _check_director(actor, state)
-            _check_phase(state, Phase.ENTRY)
+            check_phase(state, Phase.ENTRY)
             return _start(state, state.terms, recorded, chance)
         case ReportResults():
             _check_server(actor)
@@ -137,10 +137,10 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
         case WithdrawPlayer():
             return _withdraw(command, actor, state, state.terms, recorded)
         case VolunteerAsSubstitute():
-            _check_phase(state, Phase.RUNNING)
+            check_phase(state, Phase.RUNNING)
             return (volunteer(command, actor, state),)
         case SubstituteInTournament():
-            _check_phase(state, Phase.RUNNING)
+            check_phase(state, Phase.RUNNING)
             return (substitute(command, actor, state),)
         case AppointDirectors():
             _check_organiser(actor, state)
@@ -171,7 +171,7 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
         case CancelTournament():
             if actor != SERVER_ACCOUNT:
                 _check_director(actor, state)
-            _check_phase(state, Phase.DRAFT, Phase.ENTRY)
+            check_phase(state, Phase.DRAFT, Phase.ENTRY)
             return (TournamentCancelled(),)
         case _:  # pragma: no cover - the union is closed
             assert_never(command)
@@ -224,7 +224,7 @@ def _enter(
 ) -> Events:
     """Enter a player; one who makes the tournament full may start it."""
     check_open(state)
-    _check_phase(state, *_open_phases(terms))
+    check_phase(state, *_open_phases(terms))
     check_invited(actor, state, terms)
     account = command.account or actor
     if command.account:
@@ -252,7 +252,7 @@ def _invite(
     command: InvitePlayers, actor: AccountId, state: TournamentState, terms: TournamentTerms
 ) -> Events:
     _check_organiser(actor, state)
-    _check_phase(state, *_open_phases(terms))
+    check_phase(state, *_open_phases(terms))
     return (invite(command, state, terms),)
 
 
@@ -264,7 +264,7 @@ def _open_phases(terms: TournamentTerms) -> tuple[Phase, ...]:
 def _join(
     command: JoinTeam, actor: AccountId, state: TournamentState, terms: TournamentTerms
 ) -> Events:
-    _check_phase(state, Phase.ENTRY)
+    check_phase(state, Phase.ENTRY)
     check_invited(actor, state, terms)
     joined = joining(command, actor, state)
     _check_rating(command.rating, terms)
@@ -293,10 +293,10 @@ def _leave(
     volunteers = is_volunteer(state, account)
     runs = state.ladder is not None or is_league_that_runs(state)
     if volunteers:
-        _check_phase(state, Phase.RUNNING, Phase.FINISHED)
+        check_phase(state, Phase.RUNNING, Phase.FINISHED)
     else:
         own = account == actor or state.ladder is None
-        _check_phase(state, Phase.RUNNING if runs and own else Phase.ENTRY)
+        check_phase(state, Phase.RUNNING if runs and own else Phase.ENTRY)
     if account != actor:
         _check_director(actor, state)
     if volunteers:
@@ -345,7 +345,7 @@ def _report(
     terms: TournamentTerms,
     recorded: Sequence[SectionPaired],
 ) -> Events:
-    _check_phase(state, Phase.RUNNING, Phase.FINISHED)
+    check_phase(state, Phase.RUNNING, Phase.FINISHED)
     for one in reports:
         if not 0 <= one.pairing < state.count:
             raise Refusal(Code.UNKNOWN_PAIRING, SAY("no-pairing", pairing=one.pairing))
@@ -402,7 +402,7 @@ def _withdraw(
     recorded: Sequence[SectionPaired],
 ) -> Events:
     """Take out a player; nobody does it in a section in which they play."""
-    _check_phase(state, Phase.RUNNING)
+    check_phase(state, Phase.RUNNING)
     if command.kind not in set(WithdrawalKind) or len(command.text) != _DIGEST_BYTES:
         raise Refusal(Code.BAD_REQUEST, SAY("withdrawal"))
     player = state.number_of(command.account)
@@ -437,7 +437,7 @@ def _check_impartial(actor: AccountId, player: int, state: TournamentState) -> N
 
 
 def _appoint(command: AppointDirectors, state: TournamentState) -> Events:
-    _check_phase(state, Phase.DRAFT, Phase.ENTRY, Phase.RUNNING, Phase.FINISHED)
+    check_phase(state, Phase.DRAFT, Phase.ENTRY, Phase.RUNNING, Phase.FINISHED)
     if len(set(command.accounts) - {state.organiser}) > MOST_DIRECTORS:
         raise Refusal(Code.TOO_MANY, SAY("directors", most=MOST_DIRECTORS))
     return (DirectorsAppointed(accounts=command.accounts),)
@@ -447,7 +447,7 @@ def _check_adjudication(
     command: AdjudicateMatches, actor: AccountId, state: TournamentState
 ) -> None:
     """Refuse an adjudication that can't be."""
-    _check_phase(state, Phase.RUNNING)
+    check_phase(state, Phase.RUNNING)
     if len(command.text) != _DIGEST_BYTES or not 1 <= len(command.results) <= MOST_ADJUDICATED:
         raise Refusal(Code.BAD_REQUEST, SAY("adjudication"))
     pairings = dict(state.pairings)
@@ -481,7 +481,7 @@ def _end_round(
     recorded: Sequence[SectionPaired],
 ) -> Events:
     """Make what is not over in the last stage drawn."""
-    _check_phase(state, Phase.RUNNING)
+    check_phase(state, Phase.RUNNING)
     _check_stage(command.stage, state.stage)
     drawn = tuple(AdjudicatedPairing(one, PairResult.DRAWN) for one in state.open_in_stage)
     made = MatchesAdjudicated(results=drawn, text=NO_REASONS, stage=command.stage)
@@ -495,7 +495,7 @@ def _pair(
     recorded: Sequence[SectionPaired],
 ) -> Events:
     """Pair what the server pairs."""
-    _check_phase(state, Phase.RUNNING)
+    check_phase(state, Phase.RUNNING)
     _check_stage(command.stage, state.stage + 1)
     paired = form_of(terms).paired(command, state, terms)
     return _checked(tuple(recorded), paired, state, terms) if recorded else paired
@@ -511,7 +511,7 @@ def _running_ladder(state: TournamentState, terms: TournamentTerms) -> LadderTer
     if terms.ladder is None:
         raise Refusal(Code.NOT_ALLOWED, SAY("no-ladder"))
     check_open(state)
-    _check_phase(state, Phase.RUNNING)
+    check_phase(state, Phase.RUNNING)
     return terms.ladder
 
 
@@ -532,7 +532,7 @@ def _end_ladder(state: TournamentState, terms: TournamentTerms) -> Events:
 def _confirm(state: TournamentState, terms: TournamentTerms) -> Events:
     if state.phase is Phase.RUNNING:
         raise Refusal(Code.TOO_EARLY, SAY("running", left=state.left))
-    _check_phase(state, Phase.FINISHED)
+    check_phase(state, Phase.FINISHED)
     form = form_of(terms)
     places = tuple(form.places(section, state, terms) for section in form.tables(state))
     return (PlacesConfirmed(sections=places),)
@@ -553,7 +553,7 @@ def _check_server(actor: AccountId) -> None:
         raise Refusal(Code.NOT_ALLOWED, SAY("server"))
 
 
-def _check_phase(state: TournamentState, *allowed: Phase) -> None:
+def check_phase(state: TournamentState, *allowed: Phase) -> None:
     """Refuse a command that does not fit the phase, with the reason."""
     if state.phase in allowed:
         return

@@ -2,7 +2,7 @@
 
 What is read of a match never changes, so the last used matches and entries are kept for further readers.
 
-A match of the archive: its entry in a directory page, and the match made again from entry and leaves.
+A match of the archive, or a tournament, which is called a match here: its entry in a directory page, and the match made again from entry and leaves.
 
 `describe` and `restore` are inverse to each other. A match is only retired after `restore` has made again
 all that is stored of it, from the leaves of the published log (`require_same`).
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from domain import aggregates
+from domain.aggregates import AnySnapshot
 from domain.errors import Code, Refusal
-from domain.match.evolve import evolve
 from domain.match.history import (
     BrokenHistory,
     EventEnvelope,
@@ -30,10 +31,8 @@ from domain.match.history import (
     events_by_command,
     is_event,
     leaf_hash,
-    pack_snapshot,
-    unpack_snapshot,
 )
-from domain.match.state import MatchState, cache_position, initial
+from domain.match.state import MatchState, cache_position
 from domain.ratings import ranking
 from domain.records import CommandId
 from infra.archive.directory_pages import DirectoryEntry, DirectoryPage, MatchSummary, page_number
@@ -55,7 +54,7 @@ class ArchiveError(Exception):
 
 
 class ArchivedMatch(msgspec.Struct, frozen=True):
-    """All that was stored of a match, as the readers of a store want it."""
+    """All that was stored of a match or a tournament, as the readers of a store want it."""
 
     snapshot: PackedSnapshot
     events: list[bytes]
@@ -66,8 +65,8 @@ class ArchivedMatch(msgspec.Struct, frozen=True):
 
 def describe(board: int, match: ArchivedMatch) -> DirectoryEntry:
     """Return the entry of a match that is over; `ArchiveError` if its outcomes do not fit its events."""
-    state = unpack_snapshot(match.snapshot).state
-    if state.result is None:
+    state = aggregates.unpack(match.snapshot).state
+    if not aggregates.ended_at(state):
         raise ArchiveError(f"match {board} is not over")
     commands = list(events_by_command(map(decode_event, match.events)))
     missing = [group for group in commands if group[0].command not in match.outcomes]
@@ -82,7 +81,7 @@ def describe(board: int, match: ArchivedMatch) -> DirectoryEntry:
         first_at=decode_event(match.events[0]).at,
         last_at=state.at,
         locator=locators.encode(match.indexes),
-        summary=_summary(state),
+        summary=_summary(state) if isinstance(state, MatchState) else None,
         digests=b"".join(match.outcomes[id_][:_DIGEST] for id_ in accepted),
         refusals=tuple(sorted(refused, key=lambda pair: parse(pair[1]).index)),
     )
@@ -117,12 +116,12 @@ def restore(
     head = leaf_hash(events[-1]) if events else b""
     if (head, len(events)) != (entry.head, entry.seq):
         raise ArchiveError(f"the archive's history of match {board} ends with another event")
-    state = _fold(envelopes)
-    if with_position:
+    state = aggregates.fold(envelopes)
+    if with_position and isinstance(state, MatchState):
         with suppress(Refusal):  # the game is not installed here
             state = cache_position(state)
     return ArchivedMatch(
-        snapshot=pack_snapshot(Snapshot(head, state)),
+        snapshot=aggregates.pack(aggregates.snapshot_of(head, state)),
         events=events,
         outcomes=_outcomes(entry, envelopes, places),
         indexes=indexes,
@@ -142,16 +141,11 @@ def require_same(board: int, stored: ArchivedMatch, restored: ArchivedMatch) -> 
             raise ArchiveError(f"the {name} of match {board} can't be made again from its leaves")
 
 
-def _without_position(packed: PackedSnapshot) -> Snapshot:
-    snapshot = unpack_snapshot(packed)
+def _without_position(packed: PackedSnapshot) -> AnySnapshot:
+    snapshot = aggregates.unpack(packed)
+    if not isinstance(snapshot, Snapshot):
+        return snapshot
     return replace(snapshot, state=replace(snapshot.state, position=None))
-
-
-def _fold(envelopes: Sequence[EventEnvelope]) -> MatchState:
-    state = initial()
-    for envelope in envelopes:
-        state = evolve(state, envelope.body, envelope.at, actor=envelope.actor)
-    return state
 
 
 def _outcomes(

@@ -43,7 +43,7 @@ class MatchSummary(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DirectoryEntry(msgspec.Struct, frozen=True, array_like=True):
-    """A match of the archive."""
+    """A match of the archive, or a tournament."""
 
     board: int
     head: bytes
@@ -56,7 +56,8 @@ class DirectoryEntry(msgspec.Struct, frozen=True, array_like=True):
     """Time of its last event, ms."""
     locator: bytes
     """Where its leaves are in the shard's log: `infra.store.locators`."""
-    summary: MatchSummary
+    summary: MatchSummary | None
+    """None for a tournament: what its lists show is in their projection."""
     digests: bytes
     """8 bytes for each command that was accepted, in their order: the rest of its outcome is in the events."""
     refusals: tuple[tuple[CommandId, bytes], ...]

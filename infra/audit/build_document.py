@@ -1,4 +1,4 @@
-"""Making match documents from the store and the published log.
+"""Making documents of matches and tournaments from the store and the published log.
 
 A document is of one moment, also while its match goes on: what is published meanwhile is in it or is not,
 and its leaves, proofs and checkpoint fit each other.
@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 from redis.exceptions import ResponseError
 
+from domain.aggregates import begins_tournament, fold
 from domain.match.clocks import clock_turns
 from domain.match.events import Sealed, draw_of
 from domain.match.history import (
@@ -26,6 +27,7 @@ from domain.match.history import (
 from domain.match.state import MatchState
 from domain.records import AccountId, CommandId
 from domain.rules import rules_by_id
+from domain.tournament.state import TournamentState
 from infra.audit.match_document import (
     FORMAT,
     DocumentAnchor,
@@ -36,6 +38,14 @@ from infra.audit.match_document import (
     DocumentStatement,
     LeafProof,
     MatchDocument,
+)
+from infra.audit.tournament_document import (
+    TOURNAMENT_FORMAT,
+    TournamentDocument,
+    accounts_in,
+    pairings_of,
+    players_of,
+    tables_of,
 )
 from infra.log import merkle
 from infra.log.names import shard_key
@@ -114,7 +124,7 @@ def build_document(
     store pass through.
     """
     match = read_match(store, board)
-    if match is None:
+    if match is None or begins_tournament(match.events):
         return None
     if until is not None:
         match = match.cut(until)
@@ -122,8 +132,6 @@ def build_document(
     envelopes = list(map(decode_event, match.events))
     state = replay(match.events)
     log, anchor = _log_of(match, logs, _anchor_of(store, match, envelopes))
-    covered = len(log.proofs)
-    first_left = match.indexes[covered] if covered < len(match.indexes) else match.indexes[-1] + 1
     return MatchDocument(
         format=FORMAT,
         game=state.rules.partition("/")[0],
@@ -139,15 +147,57 @@ def build_document(
         leaves=tuple(_leaves(match, shows_outcome)),
         log=log,
         anchor=anchor,
-        receipts=tuple(more.receipts(match, first_left)) if logs else (),
+        receipts=tuple(more.receipts(match, _first_left(match, log))) if logs else (),
         statements=tuple(more.statements(match)),
         clock=tuple(clock_turns(envelopes)),
         imported_from=more.imported_from(match),
     )
 
 
+def build_tournament_document(
+    store: Store,
+    number: int,
+    logs: ServerLogs | None,
+    additions: Additions | None = None,
+    *,
+    shows_outcome: Callable[[RefusedLeaf], bool] = lambda _: True,
+) -> TournamentDocument | None:
+    """Return the document of a tournament; None if there is no such tournament. Otherwise as `build_document`."""
+    read = read_match(store, number)
+    if read is None or not begins_tournament(read.events):
+        return None
+    more = additions or Additions()
+    state = fold(map(decode_event, read.events))
+    assert isinstance(state, TournamentState)
+    assert state.terms is not None
+    log, _ = _log_of(read, logs, None)
+    organiser, players = players_of(state, more.userids(accounts_in(state)))
+    return TournamentDocument(
+        format=TOURNAMENT_FORMAT,
+        form=state.terms.form,
+        rules=state.terms.rules,
+        phase=state.phase,
+        board=number,
+        server=logs.host if logs else None,
+        organiser=organiser,
+        players=players,
+        matches=tuple(pairings_of(state)),
+        tables=tuple(tables_of(state)),
+        leaves=tuple(_leaves(read, shows_outcome)),
+        log=log,
+        receipts=tuple(more.receipts(read, _first_left(read, log))) if logs else (),
+        statements=tuple(more.statements(read)),
+    )
+
+
+def _first_left(match: ReadMatch, log: DocumentLog) -> int:
+    """Return the index of the first leaf that has no proof, or one beyond the last."""
+    covered = len(log.proofs)
+    return match.indexes[covered] if covered < len(match.indexes) else match.indexes[-1] + 1
+
+
 def read_match(store: Store, board: int) -> ReadMatch | None:
-    """Return the leaves of a match, all of one moment; None if there is none. Raises `LookupError`."""
+    """Return the leaves of a match or a tournament, all of one moment; None if there is none. Raises `LookupError`."""
     try:
         snapshot, indexes, outcomes = _read_steady(store, board)
     except ResponseError as error:

@@ -1,4 +1,4 @@
-"""The check of a match document without a server: what holds, and the first thing that does not.
+"""The check of the document of a match or a tournament without a server: what holds, and the first thing that does not.
 
 The leaves are the record: their order, the chain of the events, every command decided again, the outcomes,
 and the proofs that a published log has them. All other fields follow from them and are compared.
@@ -31,6 +31,7 @@ from domain.match.state import ImportedMatch, MatchState
 from domain.records import SCHEMA, CommandId
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
+from domain.tournament.state import TournamentState
 from infra.audit.check_log import check_anchor, check_proofs, places
 from infra.audit.faults import (
     EvidenceFault,
@@ -43,6 +44,13 @@ from infra.audit.faults import (
 )
 from infra.audit.match import AcceptedCommand, MatchAudit, describe_refusals
 from infra.audit.match_document import DocumentLeaf, DocumentResult, MatchDocument, document_digest
+from infra.audit.tournament_document import (
+    AnyDocument,
+    TournamentDocument,
+    accounts_in,
+    pairings_of,
+    tables_of,
+)
 from infra.log.names import keys_of_log
 from infra.log.signed_note import VerifierKey
 from infra.store.outcomes import CommandOutcome, parse
@@ -117,14 +125,17 @@ class EvidenceVerdict(msgspec.Struct, frozen=True):
     """Parts that nothing in the document proves."""
 
 
-def check_document(document: MatchDocument, trusted: Sequence[VerifierKey] = ()) -> EvidenceVerdict:
-    """Check a document by keys from elsewhere, or if there are none by its own.
+def check_document(document: AnyDocument, trusted: Sequence[VerifierKey] = ()) -> EvidenceVerdict:
+    """Check a document of a match or a tournament by keys from elsewhere, or if there are none by its own.
 
     Raises `NotCheckableError` if the rules of the game are not installed.
     """
     holds: list[str] = []
     try:
-        limits = _check(document, trusted, holds)
+        if isinstance(document, MatchDocument):
+            limits = _check(document, trusted, holds)
+        else:
+            limits = _check_tournament(document, trusted, holds)
     except EvidenceFault as fault:
         return EvidenceVerdict(list(map(printable, holds)), printable(str(fault)))
     return EvidenceVerdict(list(map(printable, holds)), limits=list(map(printable, limits)))
@@ -142,26 +153,10 @@ def _check(
     A document of another one's source is checked by its own keys if none of the keys from elsewhere is
     of its server.
     """
-    _check_rules(document)
-    leaves = _check_leaves(document)
-    events = [one for one in leaves if isinstance(one, EventEnvelope)]
-    with fault_at("the events"):
-        audit = MatchAudit(
-            document.board,
-            [one.leaf for one in document.leaves if is_event(one.leaf)],
-            {seq for seq, leaf in _numbered(leaves) if isinstance(leaf, RefusedLeaf)},
-        )
-    state = audit.state
+    audit, limits = _check_history(document, holds)
+    state, events = audit.state, audit.events
     if not isinstance(state, MatchState):
         raise EvidenceFault("the events: they are those of a tournament")
-    holds.append(
-        f"{count(len(events), 'event')} in sequence, chained, and decided again by {state.rules} with the "
-        "same result"
-    )
-    limits = _check_outcomes(document, leaves, audit)
-    holds.append(
-        f"the outcomes of all commands fit their leaves{describe_refusals(audit.refusals)}"
-    )
     _check_fields(document, state, events)
     holds.append("game, players, moves, result and clock are those that the events lead to")
     if drawn := check_anchor(document, audit):
@@ -174,6 +169,60 @@ def _check(
     _check_statements(document, events, holds)
     limits += _check_import(document, import_of(events), trusted, holds)
     if any(seat.userid for seat in document.seats):
+        limits.append("nothing proves that the accounts belong to these userids")
+    return [*limits, LEFT_OUT]
+
+
+def _check_history(document: AnyDocument, holds: list[str]) -> tuple[MatchAudit, list[str]]:
+    """Decide all leaves again, and compare the outcomes; return the audit, and what is not proven."""
+    _check_rules(document)
+    leaves = _check_leaves(document)
+    with fault_at("the events"):
+        audit = MatchAudit(
+            document.board,
+            [one.leaf for one in document.leaves if is_event(one.leaf)],
+            {seq for seq, leaf in _numbered(leaves) if isinstance(leaf, RefusedLeaf)},
+        )
+    holds.append(
+        f"{count(len(audit.events), 'event')} in sequence, chained, and decided again by {audit.rules} with the "
+        "same result"
+    )
+    limits = _check_outcomes(document, leaves, audit)
+    holds.append(
+        f"the outcomes of all commands fit their leaves{describe_refusals(audit.refusals)}"
+    )
+    return audit, limits
+
+
+def _check_tournament(
+    document: TournamentDocument, trusted: Sequence[VerifierKey], holds: list[str]
+) -> list[str]:
+    """Add what holds of a tournament, one after another; return what is not proven."""
+    audit, limits = _check_history(document, holds)
+    state = audit.state
+    if not isinstance(state, TournamentState):
+        raise EvidenceFault("the events: they are those of a match")
+    assert state.terms is not None
+    _require_same("form", document.form, state.terms.form)
+    _require_same("rules", document.rules, state.terms.rules)
+    _require_same("phase", document.phase, state.phase)
+    _compare_rows(
+        "players",
+        [one.account for one in (document.organiser, *document.players)],
+        [account.hex() for account in accounts_in(state)],
+        "account",
+    )
+    _compare_rows("matches", document.matches, list(pairings_of(state)), "match")
+    _compare_rows("tables", document.tables, list(tables_of(state)), "table")
+    holds.append("form, phase, players, matches and tables are those that the events lead to")
+    proofs = check_proofs(document, trusted)
+    holds += proofs.holds
+    limits += proofs.limits
+    _check_statements(document, audit.events, holds)
+    limits.append(
+        "the results are those that the server reported; the documents of the matches show how they came about"
+    )
+    if any(one.userid for one in (document.organiser, *document.players)):
         limits.append("nothing proves that the accounts belong to these userids")
     return [*limits, LEFT_OUT]
 
@@ -204,7 +253,7 @@ def _check_import(
     ]
 
 
-def _check_rules(document: MatchDocument) -> None:
+def _check_rules(document: AnyDocument) -> None:
     """Raise `NotCheckableError` if the rules that the document names are not installed here."""
     try:
         missing = isinstance(rules_by_id(document.rules), MissingRules)
@@ -218,7 +267,7 @@ def _check_rules(document: MatchDocument) -> None:
         )
 
 
-def _check_leaves(document: MatchDocument) -> list[EventEnvelope | RefusedLeaf]:
+def _check_leaves(document: AnyDocument) -> list[EventEnvelope | RefusedLeaf]:
     """Read the leaves, which rise in the log and are of this match; their chain is checked later."""
     found: list[EventEnvelope | RefusedLeaf] = []
     last, at, seq = -1, 0, 0
@@ -253,7 +302,7 @@ def _numbered(
 
 
 def _check_outcomes(
-    document: MatchDocument, leaves: Sequence[EventEnvelope | RefusedLeaf], audit: MatchAudit
+    document: AnyDocument, leaves: Sequence[EventEnvelope | RefusedLeaf], audit: MatchAudit
 ) -> list[str]:
     """Check that the first leaf of each command has its outcome, and no other leaf has one.
 
@@ -335,11 +384,7 @@ def _check_fields(
         ("setup", document.setup, setup),
         ("result", document.result, result),
     ):
-        require(
-            _CANONICAL.encode(said) == _CANONICAL.encode(wanted),
-            field,
-            f"it is not what the events say: {_shown(wanted)}",
-        )
+        _require_same(field, said, wanted)
     _compare_rows("moves", document.moves, state.first_moves(state.ply), "move")
     _compare_rows(
         "seats",
@@ -348,6 +393,14 @@ def _check_fields(
         "seat",
     )
     _compare_rows("clock", document.clock, list(clock_turns(events)), "turn")
+
+
+def _require_same(field: str, said: Any, wanted: Any) -> None:
+    require(
+        _CANONICAL.encode(said) == _CANONICAL.encode(wanted),
+        field,
+        f"it is not what the events say: {_shown(wanted)}",
+    )
 
 
 def _compare_rows(field: str, said: Sequence[Any], wanted: Sequence[Any], what: str) -> None:
@@ -361,7 +414,7 @@ def _shown(value: Any) -> str:
 
 
 def _check_statements(
-    document: MatchDocument, events: Sequence[EventEnvelope], holds: list[str]
+    document: AnyDocument, events: Sequence[EventEnvelope], holds: list[str]
 ) -> None:
     """Check that each text is the one whose digest an event of its author has."""
     digests = {

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import msgspec
 
 from domain.match.history import AnchorLeaf, EventEnvelope, decode_leaf, leaf_hash
+from domain.tournament.events import TournamentEventBody
 from infra.audit.check_document import EvidenceVerdict, check_document
 from infra.audit.faults import NotCheckableError, count, printable
-from infra.audit.match_document import DocumentError, read_document
+from infra.audit.match_document import DocumentError, MatchDocument
+from infra.audit.tournament_document import read_any_document
 from infra.log.checkpoint import PROOF_HEADER, InclusionProof, LogCheckpoint
 from infra.log.names import keys_of_log
 from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt, read_receipt
@@ -66,11 +68,12 @@ def _check(data: bytes, keys: Sequence[VerifierKey]) -> tuple[str, EvidenceVerdi
 
 def _check_document(data: bytes, keys: Sequence[VerifierKey]) -> tuple[str, EvidenceVerdict]:
     try:
-        document = read_document(data)
+        document = read_any_document(data)
     except DocumentError as error:
         raise NotCheckableError(str(error)) from None
     of = f" of {document.server}" if document.server else ""
-    return f"the document of match {document.board}{of}", check_document(document, keys)
+    kind = "match" if isinstance(document, MatchDocument) else "tournament"
+    return f"the document of {kind} {document.board}{of}", check_document(document, keys)
 
 
 def _check_receipt(
@@ -134,9 +137,8 @@ def _describe_leaf(leaf: bytes) -> str:
     match decode_leaf(leaf):
         case EventEnvelope() as event:
             kind = event.body.__struct_config__.tag
-            return (
-                f"event {event.seq} of match {event.match}, `{kind}`, at {event.at} ms since 1970"
-            )
+            of = "tournament" if isinstance(event.body, TournamentEventBody) else "match"
+            return f"event {event.seq} of {of} {event.match}, `{kind}`, at {event.at} ms since 1970"
         case AnchorLeaf() as anchor:
             return f"the anchor of chain {anchor.chain} of seeds of shard {anchor.shard}"
         case refusal:

@@ -11,6 +11,7 @@ from infra.audit.draws import KnownSeeds
 from infra.audit.faults import EvidenceFault, count, fault_at, require
 from infra.audit.match import MatchAudit
 from infra.audit.match_document import DocumentAnchor, DocumentLeaf, MatchDocument
+from infra.audit.tournament_document import AnyDocument
 from infra.log.checkpoint import LogCheckpoint, open_checkpoint
 from infra.log.merkle import verify_inclusion
 from infra.log.names import folder, keys_of_log
@@ -26,7 +27,7 @@ class ProofFindings(msgspec.Struct, frozen=True):
     """Parts that nothing in the document proves."""
 
 
-def check_proofs(document: MatchDocument, trusted: Sequence[VerifierKey]) -> ProofFindings:
+def check_proofs(document: AnyDocument, trusted: Sequence[VerifierKey]) -> ProofFindings:
     """Check that the leaves are in a published log; raise `EvidenceFault` for the first fault.
 
     `trusted` are keys from elsewhere, as `keys_of_log` takes them. Without any the document's own are
@@ -65,7 +66,7 @@ def check_proofs(document: MatchDocument, trusted: Sequence[VerifierKey]) -> Pro
     return found
 
 
-def _check_unpublished(document: MatchDocument) -> ProofFindings:
+def _check_unpublished(document: AnyDocument) -> ProofFindings:
     """Check that a document of a server without a published log claims none."""
     log = document.log
     for field, value in (
@@ -84,7 +85,7 @@ def _check_unpublished(document: MatchDocument) -> ProofFindings:
     )
 
 
-def _check_origin(document: MatchDocument, origin: str) -> None:
+def _check_origin(document: AnyDocument, origin: str) -> None:
     wanted = f"{document.server}/log/{folder(document.log.shard)}"
     require(
         origin == wanted, "log.origin", f"it is {origin}, and server and shard would give {wanted}"
@@ -102,7 +103,7 @@ def _own_keys(texts: Iterable[str], name: str, field: str) -> list[VerifierKey]:
 
 
 def _check_checkpoint(
-    document: MatchDocument, keys: Sequence[VerifierKey], whose: str, found: ProofFindings
+    document: AnyDocument, keys: Sequence[VerifierKey], whose: str, found: ProofFindings
 ) -> int:
     """Check the checkpoint and all paths to its root; return its size, 0 if there is none."""
     log = document.log
@@ -126,7 +127,7 @@ def _check_checkpoint(
     return head.size
 
 
-def _check_paths(document: MatchDocument, head: LogCheckpoint) -> int:
+def _check_paths(document: AnyDocument, head: LogCheckpoint) -> int:
     """Check the path of each leaf below the checkpoint's size; return their number."""
     covered = [(leaf, place) for leaf, place in places(document) if leaf.index < head.size]
     proofs = document.log.proofs
@@ -162,7 +163,7 @@ def _check_anchor_path(anchor: DocumentAnchor | None, head: LogCheckpoint) -> No
             )
 
 
-def places(document: MatchDocument) -> Iterator[tuple[DocumentLeaf, str]]:
+def places(document: AnyDocument) -> Iterator[tuple[DocumentLeaf, str]]:
     """Yield the leaves with their names for a sentence, which have the number of their event."""
     seq = 0
     for leaf in document.leaves:
@@ -174,7 +175,7 @@ def places(document: MatchDocument) -> Iterator[tuple[DocumentLeaf, str]]:
 
 
 def _check_receipts(
-    document: MatchDocument, size: int, keys: Sequence[VerifierKey], found: ProofFindings
+    document: AnyDocument, size: int, keys: Sequence[VerifierKey], found: ProofFindings
 ) -> None:
     """Check the receipts, each of which is of a leaf that the checkpoint does not cover."""
     log = document.log
@@ -200,7 +201,7 @@ def _check_receipts(
         )
 
 
-def _receipts_of(document: MatchDocument, size: int, origin: str) -> Iterable[Receipt]:
+def _receipts_of(document: AnyDocument, size: int, origin: str) -> Iterable[Receipt]:
     """Yield what receipts say of the leaves from index `size` on."""
     seq, head = 0, NO_HASH
     for one in document.leaves:

@@ -6,7 +6,7 @@ document prove nothing by themselves. See `docs/formats.md`.
 
 import re
 from hashlib import sha256
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -27,9 +27,11 @@ MOST_IMPORTS: Final = 16
 HEADER: Final = b'{"format":"matchpost-match/1",'
 """The beginning of a document as it is written."""
 
-_MOST: Final = (1 << 63) - 1
+MOST: Final = (1 << 63) - 1
 
-Count = Annotated[int, Meta(ge=0, le=_MOST)]
+Document = TypeVar("Document")
+
+Count = Annotated[int, Meta(ge=0, le=MOST)]
 Account = Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
@@ -38,11 +40,11 @@ class DocumentError(ValueError):
     """Bytes are no match document; the message is a sentence."""
 
 
-class _DocumentPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DocumentPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a document. What is unknown is refused, because nobody has checked it."""
 
 
-class DocumentSeat(_DocumentPart, frozen=True):
+class DocumentSeat(DocumentPart, frozen=True):
     """A seat of the match."""
 
     account: Account
@@ -52,14 +54,14 @@ class DocumentSeat(_DocumentPart, frozen=True):
     side: str
 
 
-class DocumentResult(_DocumentPart, frozen=True):
+class DocumentResult(DocumentPart, frozen=True):
     """How the match ended."""
 
     winners: tuple[Seat, ...]
     reason: str
 
 
-class DocumentLeaf(_DocumentPart, frozen=True):
+class DocumentLeaf(DocumentPart, frozen=True):
     """A leaf of the match, an event or a refusal."""
 
     index: Count
@@ -69,14 +71,14 @@ class DocumentLeaf(_DocumentPart, frozen=True):
     """The stored outcome of the command, at the first of its leaves."""
 
 
-class LeafProof(_DocumentPart, frozen=True):
+class LeafProof(DocumentPart, frozen=True):
     """The path of a leaf to the root of the document's checkpoint."""
 
     index: Count
     hashes: tuple[bytes, ...]
 
 
-class DocumentLog(_DocumentPart, frozen=True):
+class DocumentLog(DocumentPart, frozen=True):
     """The published log that has the leaves."""
 
     shard: Count
@@ -91,7 +93,7 @@ class DocumentLog(_DocumentPart, frozen=True):
     """One for each leaf that the checkpoint covers, in the order of the leaves."""
 
 
-class DocumentAnchor(_DocumentPart, frozen=True):
+class DocumentAnchor(DocumentPart, frozen=True):
     """The leaf that fixed the seeds of the draw."""
 
     chain: Count
@@ -101,7 +103,7 @@ class DocumentAnchor(_DocumentPart, frozen=True):
     """Its path to the root of the document's checkpoint; None if that does not cover it yet."""
 
 
-class DocumentStatement(_DocumentPart, frozen=True):
+class DocumentStatement(DocumentPart, frozen=True):
     """A text whose digest is in an event."""
 
     digest: Digest
@@ -113,7 +115,7 @@ class DocumentStatement(_DocumentPart, frozen=True):
     text: str
 
 
-class MatchDocument(_DocumentPart, frozen=True):
+class MatchDocument(DocumentPart, frozen=True):
     """A match, with all that is needed to check it without a server."""
 
     format: Literal["matchpost-match/1"]
@@ -123,7 +125,7 @@ class MatchDocument(_DocumentPart, frozen=True):
     options: tuple[str, ...]
     setup: Any
     moves: tuple[str, ...]
-    board: Annotated[int, Meta(ge=1, le=_MOST)]
+    board: Annotated[int, Meta(ge=1, le=MOST)]
     server: str | None
     seats: tuple[DocumentSeat, ...]
     result: DocumentResult | None
@@ -150,26 +152,31 @@ _ENCODER: Final = msgspec.json.Encoder()
 _FORMAT_NAME: Final = re.compile(r"[a-z-]{1,40}/[0-9]{1,9}")
 
 
-def write_document(document: MatchDocument) -> bytes:
-    """Return the document as one line of UTF-8, which ends in a newline; `DocumentError` if it is too long."""
+def write_document(document: DocumentPart) -> bytes:
+    """Return a document as one line of UTF-8, which ends in a newline; `DocumentError` if it is too long."""
     data = _ENCODER.encode(document) + b"\n"
     if len(data) > DOCUMENT_LIMIT:
         raise DocumentError(_too_long(len(data)))
     return data
 
 
-def read_document(data: bytes) -> MatchDocument:
-    """Return the document; `DocumentError` if the bytes are none. Nothing is checked against anything."""
+def read_as(decoder: "msgspec.json.Decoder[Document]", wanted: str, data: bytes) -> Document:
+    """Return the document of the wanted format; otherwise as `read_document`."""
     if len(data) > DOCUMENT_LIMIT:
         raise DocumentError(_too_long(len(data)))
     try:
-        found = _DOCUMENTS.decode(data)
+        return decoder.decode(data)
     except msgspec.ValidationError as error:
-        raise DocumentError(_other_format(data) or _sentence(error)) from None
+        raise DocumentError(_other_format(data, wanted) or _sentence(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DocumentError(f"a match document is JSON: {error}") from None
     except RecursionError:
         raise DocumentError("the document is nested too deeply") from None
+
+
+def read_document(data: bytes) -> MatchDocument:
+    """Return the document; `DocumentError` if the bytes are none. Nothing is checked against anything."""
+    found = read_as(_DOCUMENTS, FORMAT, data)
     inner, depth = found, 0
     while inner.imported_from is not None:
         inner, depth = inner.imported_from, depth + 1
@@ -203,16 +210,25 @@ def _too_long(size: int) -> str:
     return f"a match document has at most {DOCUMENT_LIMIT} bytes, and this one {size}"
 
 
-def _other_format(data: bytes) -> str:
-    """Return a sentence if the document is of another format; empty if it is not."""
+def has_format(data: bytes, name: str) -> bool:
+    """Return whether bytes are a JSON object that says that it is of a format."""
+    return _format_of(data) == name
+
+
+def _format_of(data: bytes) -> str:
     try:
-        name = msgspec.json.decode(data, type=_AnyFormat).format
+        return msgspec.json.decode(data, type=_AnyFormat).format
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
-    if name == FORMAT:
+
+
+def _other_format(data: bytes, wanted: str) -> str:
+    """Return a sentence if the document is of another format; empty if it is not."""
+    name = _format_of(data)
+    if name in (wanted, ""):
         return ""
     shown = name if _FORMAT_NAME.fullmatch(name) else "of no name that is known"
-    return f"the document has the format {shown}, and this version reads {FORMAT}"
+    return f"the document has the format {shown}, and this version reads {wanted}"
 
 
 def _sentence(error: Exception) -> str:

@@ -95,6 +95,7 @@ def pair_key(game: str, one: AccountId, other: AccountId) -> str:
 def row_of_entry(entry: DirectoryEntry, at: int) -> FinishedMatchRow:
     """Return the row of a match in the archive, which got its result at a time in ms."""
     found = entry.summary
+    assert found is not None  # of a tournament, which is in none of these lists
     return FinishedMatchRow(
         board=entry.board,
         at=at,

@@ -1,14 +1,15 @@
-"""Exporting a match as a match document.
+"""Exporting a match as a match document, and a tournament as a tournament document.
 
-Anybody may export a match, because anybody may read it. The outcome of a refused command has the sentence
+Anybody may export a match, because anybody may read it; a tournament those who see it. The outcome of a refused command has the sentence
 that its sender was answered, which may quote a mistyped text. So only the sender gets it, and the operator.
-The texts of claims and rulings go to players of the match, arbiters and the operator, as elsewhere.
+The texts of claims and rulings go to players of the match, arbiters and the operator, as elsewhere; those of a
+tournament to its organiser and its directors in place of players.
 
 The evidence of a case, as its players and arbiters download it.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,21 +17,28 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
+from domain.aggregates import fold
 from domain.errors import Code, Refusal
-from domain.match.events import Challenged, MatchStarted
 from domain.match.history import (
     NO_HASH,
     RefusedLeaf,
     decode_event,
     decode_refusal,
     is_event,
+    is_tournament,
     leaf_hash,
-    replay,
 )
 from domain.match.state import MatchState
 from domain.records import AccountId
-from infra.audit.build_document import Additions, ReadMatch, ServerLogs, build_document
+from infra.audit.build_document import (
+    Additions,
+    ReadMatch,
+    ServerLogs,
+    build_document,
+    build_tournament_document,
+)
 from infra.audit.match_document import (
+    Document,
     DocumentError,
     DocumentLeaf,
     DocumentStatement,
@@ -39,6 +47,7 @@ from infra.audit.match_document import (
 )
 from infra.audit.move_record import write_record
 from infra.audit.stored_match import FrozenEvidence
+from infra.audit.tournament_document import AnyDocument
 from infra.log.key_files import (
     LOG_KEY,
     RECEIPTS_KEY,
@@ -58,6 +67,7 @@ from services.app.imports import imported_from
 from services.app.matches import load_state, statements_of
 from services.app.receipts import NOT_PUBLISHED
 from services.app.refusal_words import SAY
+from services.app.tournaments import visible_state
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +98,27 @@ OPERATOR: Final = DocumentReader(operator=True)
 
 def export_match(app: App, board: int, reader: DocumentReader) -> bytes:
     """Return the document of a match as one line; refused as `match_document` does, or as `too-long`."""
-    document = match_document(app, board, reader)
+    return _line(match_document(app, board, reader))
+
+
+def export_tournament(app: App, number: int, reader: DocumentReader) -> bytes:
+    """Return the document of a tournament as one line, refused as that of a match; `unknown-tournament`."""
+    if not reader.operator:
+        visible_state(app, reader.account, number)
+    found = _document(app, number, reader, build_tournament_document)
+    if found is None:
+        raise Refusal(Code.UNKNOWN_TOURNAMENT, SAY("no-tournament", number=number))
+    return _line(found)
+
+
+def export_number(app: App, number: int) -> bytes:
+    """Return the document of a match or a tournament for the operator; refused as `export_match` does."""
+    (data,) = app.store.snapshots([number])
+    kept = data is not None and is_tournament(data)
+    return (export_tournament if kept else export_match)(app, number, OPERATOR)
+
+
+def _line(document: AnyDocument) -> bytes:
     try:
         return write_document(document)
     except DocumentError as error:
@@ -113,6 +143,16 @@ def match_document(app: App, board: int, reader: DocumentReader) -> MatchDocumen
     Refused as `unknown-board`, as `damaged` if match or log can't be read, and as `unavailable` if the
     published log can't be read now.
     """
+    found = _document(app, board, reader, build_document)
+    if found is None:
+        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
+    return found
+
+
+def _document(
+    app: App, board: int, reader: DocumentReader, build: Callable[..., Document | None]
+) -> Document | None:
+    """Return what `build` makes, which is `build_document` or its sister; None if there is nothing of that kind."""
     additions = Additions(
         userids=app.accounts.name_of,
         receipts=partial(_receipts, app),
@@ -121,7 +161,7 @@ def match_document(app: App, board: int, reader: DocumentReader) -> MatchDocumen
     )
     try:
         with refuse_damaged(app.damage, board):
-            found = _build(app, board, additions, reader)
+            return _build(app, board, additions, reader, build)
     except (LogKeyError, ObjectStoreError, TrimmedLeavesError) as error:
         logger.warning("match %d can't be exported now: %s", board, error)
         raise Refusal(
@@ -131,9 +171,6 @@ def match_document(app: App, board: int, reader: DocumentReader) -> MatchDocumen
     except LogDamagedError as error:
         logger.error("ALARM: match %d can't be exported: %s", board, error)  # noqa: TRY400
         raise Refusal(Code.DAMAGED, SAY("log-damaged")) from error
-    if found is None:
-        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
-    return found
 
 
 def document_statements(app: App, board: int, leaves: Iterable[bytes]) -> list[DocumentStatement]:
@@ -142,15 +179,19 @@ def document_statements(app: App, board: int, leaves: Iterable[bytes]) -> list[D
     return [
         DocumentStatement(one.digest.hex(), one.salt.hex(), one.account.hex(), one.at, one.text)
         for one in statements_of(app, board)
-        if one.digest in data
+        if one.salt and one.digest in data  # a reason without one is stored nowhere
     ]
 
 
 def _build(
-    app: App, board: int, additions: Additions, reader: DocumentReader
-) -> MatchDocument | None:
+    app: App,
+    board: int,
+    additions: Additions,
+    reader: DocumentReader,
+    build: Callable[..., Document | None],
+) -> Document | None:
     try:
-        return build_document(
+        return build(
             app.store,
             board,
             server_logs(app.settings),
@@ -177,9 +218,8 @@ def _receipts(app: App, match: ReadMatch, first: int) -> list[str]:
 
 def _statements(app: App, reader: DocumentReader, match: ReadMatch) -> list[DocumentStatement]:
     """Return the texts whose digest an event has, if the reader may read them."""
-    first = decode_event(match.events[0]).body
-    is_match = isinstance(first, Challenged | MatchStarted)
-    seats = replay(match.events).seats if is_match else ()
+    state = fold(map(decode_event, match.events))
+    seats = state.seats if isinstance(state, MatchState) else (state.organiser, *state.directors)
     if not reader.sees_statements(app, seats):
         return []
     return document_statements(app, match.board, match.events)

@@ -14,9 +14,12 @@ from typing import Final, Self
 import msgspec
 from redis.exceptions import RedisError
 
+from domain.aggregates import unpack
 from domain.errors import Code, Refusal
+from domain.match.decision import seat_of
 from domain.match.history import NO_HASH, decode_event, decode_refusal, is_event, leaf_hash
-from domain.records import CommandId
+from domain.match.state import MatchState
+from domain.records import AccountId, CommandId
 from domain.sentences import ENGLISH, Translation, text_in
 from infra.store.async_gateway import AsyncStore
 from infra.store.outcomes import CommandOutcome, parse
@@ -29,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 NO_RECEIPTS: Final = "this server signs no receipts"
 
+NO_OUTCOME: Final = Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
+
 NOT_PUBLISHED: Final = Refusal(Code.NOT_PUBLISHED, SAY("not-published"))
 
 
@@ -38,7 +43,7 @@ class Answered(msgspec.Struct, frozen=True):
     id: str
     """The id of the command, in hex; the same for every repetition with its key."""
     board: int
-    """The number of the match."""
+    """The number of the match or the tournament."""
     accepted: bool
     code: str
     """The error code; empty if the command was accepted."""
@@ -153,6 +158,35 @@ def leaf_of_command(app: App, decided: Answered) -> PlacedLeaf:
         if not decided.accepted and decided.seq:
             head = leaf_hash(app.store.events(board)[decided.seq - 1])
         return _placed_leaf(decided, leaf, head)
+
+
+def leaf_shown_to(app: App, account: AccountId, board: int, command: CommandId) -> PlacedLeaf:
+    """Return the first leaf of a command, for a player of its match, or the sender of a command in a tournament.
+
+    `unknown-board` for the number of neither, `not-a-player`, `not-found`.
+    """
+    with _reading(app, board):
+        state = unpack(app.store.snapshots([board])[0]).state
+    if not state.seq:
+        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
+    if isinstance(state, MatchState):
+        seat_of(account, state)
+    stored = app.store.outcome(board, command)
+    if stored is None:
+        raise NO_OUTCOME
+    decided = Answered.of(board, command, parse(stored))
+    if isinstance(state, MatchState):
+        return leaf_of_command(app, decided)
+    return check_sent(app, account, decided)
+
+
+def check_sent(app: App, account: AccountId, decided: Answered) -> PlacedLeaf:
+    """Return the first leaf of an account's own command in a tournament; `not-found` for another's."""
+    leaf = leaf_of_command(app, decided)
+    sent = decode_event(leaf.data) if is_event(leaf.data) else decode_refusal(leaf.data)
+    if sent.actor != account:
+        raise NO_OUTCOME
+    return leaf
 
 
 def _placed_leaf(decided: Answered, leaf: bytes | None, head: bytes) -> PlacedLeaf:

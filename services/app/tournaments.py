@@ -6,6 +6,7 @@ terms; membership of a club, ratings and sanctions, which it can't know, are loo
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -59,6 +60,7 @@ from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
 from services.app.tournament_entries import captain_of, check_code, rating_of_entrant
+from services.app.tournament_outcomes import outcome_of
 from services.app.tournament_plans import (
     USUAL_LEAGUE,
     USUAL_ROUNDS,
@@ -278,7 +280,12 @@ def ask_with_reasons(
     id_ = actor.command_id(str(number))
     said = app.statements.put(number, actor.account, why, id_)
     sent = CommandEnvelope(number, id_, actor.account, command(said.digest))
-    outcome = yield sent, 0
+    try:
+        outcome = yield from outcome_of(sent, partial(visible_state, app, actor.account, number))
+    except Refusal as refusal:
+        if refusal.code is Code.TOO_LATE:
+            app.statements.remove(number, id_)
+        raise
     if not outcome.accepted:
         app.statements.remove(number, id_)
     return finish(app, sent, outcome)
@@ -333,9 +340,10 @@ def check_directs(app: App, account: AccountId, state: TournamentState) -> None:
 
 def ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Steps[Answered]:
     """Submit a command to a tournament that the actor may see."""
-    visible_state(app, actor.account, number)
+    load = partial(visible_state, app, actor.account, number)
+    load()
     sent = CommandEnvelope(number, actor.command_id(str(number)), actor.account, command)
-    return (yield from decided(app, sent))
+    return finish(app, sent, (yield from outcome_of(sent, load)))
 
 
 def leave_all(app: App, account: AccountId) -> None:
@@ -347,12 +355,14 @@ def leave_all(app: App, account: AccountId) -> None:
     arbiters = [one for one in app.accounts.holders(AccountRole.ARBITER) if one != account]
     commands: list[tuple[TournamentRow, TournamentCommand]] = []
     for row in app.tournaments.of_account(account, PAGE):
+        if row.phase in (Phase.CONFIRMED, Phase.CANCELLED):
+            continue  # nothing of it can change, and the archive, which may be away, has it
         state = visible_state(app, account, row.number)
         if _can_leave(row) or is_volunteer(state, account):
             commands.append((row, LeaveTournament()))
         if row.phase is Phase.ENTRY and team_of(state, account):
             commands.append((row, NameTeam(players=())))
-        if row.organiser != account or row.phase in (Phase.CONFIRMED, Phase.CANCELLED):
+        if row.organiser != account:
             continue
         directors = state.directors
         heirs = tuple(dict.fromkeys((*directors, *arbiters)))[:MOST_DIRECTORS]
@@ -519,12 +529,13 @@ def visible_names(
 
 def names_in_notices(app: App, viewer: AccountId, numbers: Sequence[int]) -> dict[int, str]:
     """Return the names of tournaments as `visible_names` does, by themselves, because their list may come later."""
-    found = dict(zip(numbers, map(unpack, app.store.snapshots(numbers)), strict=True))
-    clubs_of = {
-        number: one.state.terms.club
-        for number, one in found.items()
-        if isinstance(one, TournamentSnapshot) and one.state.terms is not None
-    }
+    # of the list what it has, because the archive is slower and may be away; a row without a form has no club yet
+    rows = app.tournaments.rows(numbers)
+    clubs_of = {row.number: row.club for row in rows if row is not None and row.form}
+    missing = [number for number in numbers if number not in clubs_of]
+    for number, one in zip(missing, map(unpack, app.store.snapshots(missing)), strict=True):
+        if isinstance(one, TournamentSnapshot) and one.state.terms is not None:
+            clubs_of[number] = one.state.terms.club
     return (
         visible_names(app, viewer, clubs_of, app.tournament_texts.of(numbers)) if clubs_of else {}
     )

@@ -247,13 +247,13 @@ SUBCOMMANDS: Final = (
     Subcommand(
         "verify",
         "check a match's complete history, a file that proves something, or everything",
-        "Check that a match's history is complete, chained and logged, and decide it again; or check a "
-        "match document, a receipt or a proof, without a server; or everything. Exit code 0: it holds; "
+        "Check that the history of a match or a tournament is complete, chained and logged, and decide it again; or check a "
+        "document, a receipt or a proof, without a server; or everything. Exit code 0: it holds; "
         "1: it does not; 2: something could not be checked.",
         (
             ("what", {
                 "metavar": "WHAT", "nargs": "?", "default": "",
-                "help": "a match's number, or a file; `-` for standard input",
+                "help": "the number of a match or a tournament, or a file; `-` for standard input",
             }),
             ("--key", {
                 "dest": "trusted", "metavar": "VKEY", "action": "append", "default": [],
@@ -278,11 +278,11 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "export",
-        "export a match as one JSON document, with proofs",
-        "Write a match as one line of JSON to standard output: all its events, and proofs that they "
-        "are in the published log. `matchpost verify` checks it, `matchpost referee` judges it.",
+        "export a match or a tournament as one JSON document, with proofs",
+        "Write a match or a tournament as one line of JSON to standard output: all its events, and proofs that they "
+        "are in the published log. `matchpost verify` checks it, `matchpost referee` judges a match.",
         (
-            ("number", {"metavar": "BOARD", "help": "the match's number"}),
+            ("number", {"metavar": "BOARD", "help": "the number of the match or the tournament"}),
             ("--record", {
                 "action": "store_true",
                 "help": "write only the moves, as lines of commands; nothing proves them",

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from domain.aggregates import AnySnapshot, unpack
 from domain.errors import Refusal
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
@@ -155,14 +156,26 @@ class ApiContext:
         """Return a match's snapshot; an empty one if there is no such match. Raises `damaged`."""
         return await self._unpacked(board, await self.store.snapshot(board))
 
+    async def aggregate(self, number: int) -> AnySnapshot:
+        """Return the snapshot of a match or a tournament; otherwise as `snapshot`."""
+        return await self._read(number, await self.store.snapshot(number), unpack)
+
     async def read_snapshot(self, board: int, replies: list[Any]) -> Snapshot:
         """Return the snapshot that is the only reply; otherwise as `snapshot`."""
         (reply,) = raise_errors(replies)
         return await self._unpacked(board, await self.store.read_snapshot(board, reply))
 
     async def _unpacked(self, board: int, packed: PackedSnapshot | None) -> Snapshot:
+        return await self._read(board, packed, unpack_snapshot)
+
+    async def _read(
+        self,
+        board: int,
+        packed: PackedSnapshot | None,
+        unpack: Callable[[PackedSnapshot | None], Result],
+    ) -> Result:
         try:
-            return unpack_snapshot(packed)
+            return unpack(packed)
         except UNREADABLE as error:
             raise await self.damaged(board, error) from error
 

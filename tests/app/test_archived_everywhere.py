@@ -121,8 +121,8 @@ def _decided(api: Api, one: Player, board: int) -> Mapping[str, Any]:
     return found
 
 
-def retire(api: Api) -> int:
-    """Publish all, and retire all that is over; return the number of matches."""
+def retire(api: Api, *shards: int) -> int:
+    """Publish all, and retire all of these shards, by default of all, that is over; return the number of matches."""
     data, settings = api.parts.data, api.settings
     if not (settings.data / "keys").exists():
         generate_keys(settings.data / "keys", "example.org")
@@ -132,7 +132,7 @@ def retire(api: Api) -> int:
         pass
     pages, log = open_archive(settings)
     rows, done = ArchivedRows(api.parts.data, 4), 0
-    for shard in range(4):
+    for shard in shards or range(4):
         work = Retirement(
             api.parts.store, pages, log, shard, limit=lambda: 1 << 40, after_ms=0, rows=rows
         )

@@ -413,6 +413,7 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
         assert loser.give(board, {"do": "resign"}).is_success
     _turn(said, manager, lambda: view_of(parts, None, number).state.phase == "finished")
     said.call("show_tournament", number=number)
+    said.call("export_tournament_document", number=number)
     said.call("list_tournaments", list="running")
     said.call("confirm_places", alice, number=number)
     other = alice.post("/api/tournaments", cup).json()["board"]
@@ -441,14 +442,14 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("adjudicate_match", alice, decided, number=other)
     other = alice.post("/api/tournaments", cup).json()["board"]
     said.call("cancel_tournament", alice, number=other)
+    _choose_entrants(said, alice, cup)
+
+
+def _choose_entrants(said: Exchange, alice: Player, cup: dict[str, object]) -> None:
     four = {**cup, "form": "teams", "team_size": 2}
     other = alice.post("/api/tournaments", four).json()["board"]
     assert alice.post(f"/api/tournaments/{other}/open").is_success
     said.call("name_team", alice, {"userids": ["alice", "frieda"]}, number=other)
-    _invite(said, alice, cup)
-
-
-def _invite(said: Exchange, alice: Player, cup: dict[str, object]) -> None:
     closed = {**cup, "name": "Closed Cup", "entry": {"invited": True}, "by_code": True}
     other = alice.post("/api/tournaments", closed).json()["board"]
     assert alice.post(f"/api/tournaments/{other}/open").is_success

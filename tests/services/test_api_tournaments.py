@@ -37,9 +37,9 @@ def shown(api: Api, number: int, viewer: Player | None = None) -> dict[str, Any]
     return dict(answer.json())
 
 
-def started(api: Api, organiser: Player, players: list[Player]) -> int:
+def started(api: Api, organiser: Player, players: list[Player], **more: Any) -> int:
     """The number of a tournament whose matches have begun."""
-    number = made(organiser)
+    number = made(organiser, **more)
     enter(number, *players)
     assert organiser.post(f"/api/tournaments/{number}/start").is_success
     turn(api)

@@ -26,7 +26,7 @@ from infra.health.retirement_limits import retirement_limits
 from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
 from infra.process.failpoints import FAILPOINTS
-from infra.projections.buckets import HISTORY
+from infra.projections.buckets import HISTORY, TOURNAMENTS
 from infra.projections.finished_matches import ROWS
 from infra.projections.generations import Generation
 from infra.redis import keys
@@ -162,6 +162,10 @@ def test_a_run_is_requested_while_rows_of_matches_in_the_archive_are_left(bench)
     ended = sum(client.zcard(keys.ended(shard)) for shard in range(4))
     rows = Generation("history", 1, 1).bucket(0).key(ROWS)
     client.hset(rows, mapping={str(board): b"row" for board in range(ended)})
+    # a tournament that is over has no row there
+    client.set("{p:tournaments}:live", f"{TOURNAMENTS.version}:1:1")
+    client.zadd(Generation("tournaments", 1, 1).bucket(0).key("ended"), {"7": 7})
+    client.zadd(keys.ended(3), {"7": 1 << 50})
     RetireWakeup(bench.store, client, client, 50).tick()
     assert waiting(client) == []
     client.hset(rows, "999", b"row")

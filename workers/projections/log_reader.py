@@ -29,7 +29,7 @@ from domain.match.history import (
 from domain.match.state import MatchState, Reason
 from domain.ratings import ranking
 from domain.tournament.events import TournamentEventBody
-from infra.archive.directory_pages import DirectoryEntry
+from infra.archive.directory_pages import DirectoryEntry, MatchSummary
 from infra.archive.store import StoreWithArchive
 from infra.projections.notice_fold import setup_after, setup_of, setup_of_history
 from infra.projections.projection import NO_MATCH, Fact, MatchResult, MatchSetup
@@ -388,8 +388,7 @@ def _without_history(
     if len(setup.seats) == 1 or ended.reason == Reason.DECLINED:
         return None
     match ending:
-        case DirectoryEntry() if ending.head == leaf_hash(leaf):
-            found = ending.summary
+        case DirectoryEntry(summary=MatchSummary() as found) if ending.head == leaf_hash(leaf):
             return MatchResult(
                 winners=found.winners,
                 reason=found.reason,

@@ -18,6 +18,7 @@ from tests.evidence.test_imported import document_of, imported
 from tests.helpers.checked_files import Evidence, File, changed, evidence
 from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET, golden_document
 from tests.helpers.publishing import publish
+from tests.services.test_api_tournaments import started
 from tests.web.verify_page.checking import document, drop, first_failures
 from tests.web.verify_page.file_changes import of_proof, set_hash
 
@@ -206,6 +207,22 @@ def test_inclusion_proofs_are_judged_like_the_public_vectors(page):
         if bool(text) != one["wantErr"] and "32 bytes" not in text
     ]
     assert wrong == []
+
+
+def test_all_of_a_tournament_holds_but_its_tables_which_the_page_does_not_compute(page, publishing):
+    organiser, *players = publishing.players(4)
+    number = started(publishing, organiser, players)
+    left = {"userid": players[0].name, "kind": "silent", "text": "gone for a month"}
+    assert organiser.post(f"/api/tournaments/{number}/withdrawals", left).is_success
+    publish(publishing)
+    document = publishing.http.get(f"/api/tournaments/{number}/export", headers=organiser.headers)
+    keys = publishing.http.get("/log/keys").text
+    drop(page, ("cup.json", document.content), keys=keys)
+    expect(page.locator("#headline")).to_have_text(UNPROVEN)
+    expect(page.locator(OPEN)).to_have_count(1)
+    expect(page.locator(f"{OPEN} > p")).to_contain_text("`matchpost verify` does")
+    expect(page.locator("[data-step=leaves] > p")).to_contain_text(f"of tournament {number}, and")
+    expect(page.locator("[data-step=statement][data-mark=holds]")).to_have_count(1)
 
 
 def test_a_browser_without_ed25519_checks_the_rest_and_says_so(browser, tmp_path):

@@ -1,20 +1,23 @@
 """Commands in a match: `POST /api/matches/{board}/commands`."""
 
+import asyncio
 from functools import partial
 from typing import Annotated, Final
 
 from litestar import Response
 from litestar.params import JSONBody, PathParameter
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.match.decision import seat_of
+from domain.match.state import MatchState
+from domain.tournament.state import TournamentState
 from infra.languages.wording import wording
 from infra.people.tokens import Scope
 from infra.store.outcomes import parse
 from services.app.commands import Action, RevealedText, act
 from services.app.draws import read_text, reveal_command
 from services.app.play import WAIT_SECONDS, give
-from services.app.receipts import Answered
+from services.app.receipts import NO_OUTCOME, Answered, check_sent
 from services.http.api.auth import AnyRequest, Context, Own
 from services.http.api.bodies import RequestBody, Sender, Wait
 from services.http.api.declared import ANYBODY, MOVE_ERRORS, ApiRoutes, refuses
@@ -99,18 +102,20 @@ async def command_outcome(
 ) -> Response[Answered]:
     """Return the outcome of a command, whether it was accepted or refused; 404 until there is one.
 
-    Only the players of the match may see it. The Location header of a 202 has this address. The
+    Only the players of the match may see it, and in a tournament the sender. The Location header of a 202 has this address. The
     message is in the language that `Accept-Language` asks for, English or German.
     """
-    state = (await own.context.snapshot(board)).state
+    state = (await own.context.aggregate(board)).state
     id_ = bytes.fromhex(command)
     (stored,) = await own.context.store.outcomes([(board, id_)])
-    if state.started:
+    if isinstance(state, MatchState) and state.started:
         seat_of(own.account, state)
     if stored is None:
-        raise Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
+        raise NO_OUTCOME
     outcome = parse(stored)
     language = wording(wanted_language(request.headers.get("accept-language", "")))
     found = Answered.of(board, id_, outcome, language)
+    if isinstance(state, TournamentState):
+        await asyncio.to_thread(check_sent, own.app, own.account, found)
     headers = headers_of_language(outcome.text, language)
     return Response(await own.context.play.known(found, outcome), headers=headers)

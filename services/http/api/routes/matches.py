@@ -11,13 +11,12 @@ from domain.match.history import Snapshot
 from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from infra.audit.match_document import MatchDocument
-from infra.people.tokens import Scope
 from services.app.context import App
 from services.app.exports import DocumentReader, export_match
 from services.app.games import read_display
 from services.app.matches import check_ply, load_state
 from services.app.names import names_by_seat
-from services.http.api.auth import AnyRequest, Caller, Context
+from services.http.api.auth import AnyRequest, Context, viewer_of
 from services.http.api.bodies import TEXT
 from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
 from services.http.api.match_json import Match, Place, match_json, ply_json
@@ -87,11 +86,7 @@ def export_document(
     request: AnyRequest, board: BoardNumber, context: Context
 ) -> Response[MatchDocument]:
     """Return a match as a match document, one line of JSON."""
-    caller: Caller | None = request.auth
-    reads = caller is not None and Scope.READ in caller.token.scopes
-    line = export_match(
-        context.app, board, DocumentReader(caller.account if caller and reads else None)
-    )
+    line = export_match(context.app, board, DocumentReader(viewer_of(request)))
     return Response(cast("MatchDocument", line), media_type=MediaType.JSON)
 
 

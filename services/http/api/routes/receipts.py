@@ -5,16 +5,12 @@ from typing import Annotated
 from litestar import Response
 from litestar.params import PathParameter
 
-from domain.errors import Code, Refusal
-from domain.match.decision import seat_of
+from domain.errors import Code
 from infra.people.tokens import Scope
-from infra.store.outcomes import parse
-from services.app.matches import load_state
 from services.app.receipts import (
-    Answered,
     PlacedLeaf,
-    leaf_of_command,
     leaf_of_event,
+    leaf_shown_to,
     proof_of,
     require_receipt,
 )
@@ -36,9 +32,9 @@ EventNumber = Annotated[int, PathParameter(ge=1, le=10**9, description="the seq 
 )
 @refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER)
 def command_receipt(board: BoardNumber, command: CommandNumber, own: Own) -> Response[str]:
-    """Return the receipt of a command: that of its first event, or of its refusal.
+    """Return the receipt of a command in a match or a tournament: that of its first event, or of its refusal.
 
-    Only the players of the match may see it.
+    Only the players of the match may see it, and in a tournament the sender.
     """
     return _text(require_receipt(own.app, board, _leaf(own, board, command)))
 
@@ -54,7 +50,7 @@ def command_receipt(board: BoardNumber, command: CommandNumber, own: Own) -> Res
 def command_proof(board: BoardNumber, command: CommandNumber, own: Own) -> Response[str]:
     """Return the proof that a command's first event, or its refusal, is in the published log.
 
-    Only the players of the match may see it.
+    Only the players of the match may see it, and in a tournament the sender.
     """
     return _text(proof_of(own.app, board, _leaf(own, board, command)))
 
@@ -67,7 +63,7 @@ def command_proof(board: BoardNumber, command: CommandNumber, own: Own) -> Respo
 )
 @refuses(Code.UNKNOWN_BOARD)
 def event_receipt(board: BoardNumber, seq: EventNumber, context: Context) -> Response[str]:
-    """Return the server's signed promise that an event is in the published log, or soon will be.
+    """Return the server's signed promise that an event of a match or a tournament is in the published log, or soon will be.
 
     It is a signed note (C2SP), the same at any time. 404 if the server has no key to sign with.
     """
@@ -92,13 +88,7 @@ def event_proof(board: BoardNumber, seq: EventNumber, context: Context) -> Respo
 
 
 def _leaf(own: Caller, board: int, command: str) -> PlacedLeaf:
-    """Return the first leaf of a command, for a player of its match."""
-    seat_of(own.account, load_state(own.app, board))
-    id_ = bytes.fromhex(command)
-    stored = own.app.store.outcome(board, id_)
-    if stored is None:
-        raise Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
-    return leaf_of_command(own.app, Answered.of(board, id_, parse(stored)))
+    return leaf_shown_to(own.app, own.account, board, bytes.fromhex(command))
 
 
 def _text(text: str) -> Response[str]:

@@ -1,9 +1,9 @@
 """Tournaments: their lists and tables, entering and leaving, and what organisers do."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import msgspec
-from litestar import Response
+from litestar import MediaType, Response
 from litestar.params import JSONBody, PathParameter, QueryParameter
 
 from domain.errors import Code
@@ -11,8 +11,10 @@ from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.form_terms import LadderTerms, LeagueTerms
 from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
+from infra.audit.tournament_document import TournamentDocument
 from infra.people.tokens import Scope
 from services.app import teams, tournament_directors, tournament_invitations, tournaments
+from services.app.exports import DocumentReader, export_tournament
 from services.app.names import userids_of
 from services.app.receipts import Answered
 from services.app.tournament_plans import NextStage, TournamentPlan
@@ -209,6 +211,25 @@ def show_tournament(number: Number, context: Context, request: AnyRequest) -> Sh
     viewer = viewer_of(request)
     view = tournaments.view_of(context.app, viewer, number)
     return shown_tournament(context.app, view, viewer)
+
+
+@api.get(
+    "/api/tournaments/{number:int}/export",
+    "A tournament as a tournament document, with proofs",
+    ANYBODY,
+    weight=20,
+    description="All events and refusals of the tournament as they are in the log, with proofs that a signed "
+    "checkpoint covers them: docs/formats.md. `matchpost verify FILE` checks it without a server. The outcome of a "
+    "refused command is left out, unless the token is its sender's and may read; so are the reasons of rulings, "
+    "unless it is the organiser's, a director's or an arbiter's.",
+)
+@refuses(Code.UNKNOWN_TOURNAMENT, Code.DAMAGED, Code.UNAVAILABLE, Code.TOO_LONG)
+def export_tournament_document(
+    number: Number, context: Context, request: AnyRequest
+) -> Response[TournamentDocument]:
+    """Return a tournament as a tournament document, one line of JSON."""
+    line = export_tournament(context.app, number, DocumentReader(viewer_of(request)))
+    return Response(cast("TournamentDocument", line), media_type=MediaType.JSON)
 
 
 @api.get(

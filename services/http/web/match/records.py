@@ -155,33 +155,35 @@ def _cut_note(state: MatchState) -> str:
 @pages.get("/m/{board:int}/receipt.txt")
 def export_receipt(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return the receipt of a match's last event, which covers all before it."""
-    return _receipt(asked.app, board, _match(asked, board).state.seq)
+    return receipt_file(asked.app, board, _match(asked, board).state.seq)
 
 
 @pages.get("/m/{board:int}/proof.txt", weight=2)
 def export_proof(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return the proof of a match's last event, which covers all before it."""
-    return _proof(asked.app, board, _match(asked, board).state.seq)
+    return proof_file(asked.app, board, _match(asked, board).state.seq)
 
 
 @pages.get("/m/{board:int}/{ply:int}/receipt.txt")
 def export_move_receipt(board: BoardNumber, ply: Ply, asked: Asked) -> Response[Any]:
     """Return the receipt of the move that led to a ply; of the start for ply 0, or of an import before it."""
-    return _receipt(asked.app, board, _seq_of_ply(asked.app, _match(asked, board), ply))
+    return receipt_file(asked.app, board, _seq_of_ply(asked.app, _match(asked, board), ply))
 
 
 @pages.get("/m/{board:int}/{ply:int}/proof.txt", weight=2)
 def export_move_proof(board: BoardNumber, ply: Ply, asked: Asked) -> Response[Any]:
     """Return the proof of the move that led to a ply; of the start for ply 0, or of an import before it."""
-    return _proof(asked.app, board, _seq_of_ply(asked.app, _match(asked, board), ply))
+    return proof_file(asked.app, board, _seq_of_ply(asked.app, _match(asked, board), ply))
 
 
-def _receipt(app: App, board: int, seq: int) -> Response[Any]:
+def receipt_file(app: App, board: int, seq: int) -> Response[Any]:
+    """Return the receipt of an event of a match or a tournament as a file."""
     text = require_receipt(app, board, leaf_of_event(app, board, seq))
     return attachment(text, "text/plain", f"receipt-{board}-{seq}.txt")
 
 
-def _proof(app: App, board: int, seq: int) -> Response[Any]:
+def proof_file(app: App, board: int, seq: int) -> Response[Any]:
+    """Return the proof of an event of a match or a tournament as a file."""
     text = proof_of(app, board, leaf_of_event(app, board, seq))
     return attachment(text, "text/plain", f"proof-{board}-{seq}.txt")
 

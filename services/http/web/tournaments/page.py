@@ -209,6 +209,8 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         table=None if state.ladder or not view.tables else shown_table(app, view, words, account),
         ladder=shown_ladder(app, view, words, account, start) if state.ladder else None,
         teams=shown_teams(app, view, words, account) if terms.teams else (),
+        receipts=app.gives_receipts,
+        published=context.published_sizes.of(app.store.layout().shard_of(number)) > 0,
         tiebreaks=[tie_break_name(one, words) for one in terms.tiebreaks],
         volunteers=[one.name for one in shown_entrants(app, state.volunteers, words, account)],
         key=uuid4().hex,

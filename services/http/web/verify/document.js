@@ -12,8 +12,12 @@ async function checkDocument(report, found, text, keys, progress) {
   await report.step("time", () => checkTimes(match));
   await checkLog(report, match, keys, progress);
   await checkReceipts(report, match, keys);
-  await checkDraw(report, match, progress);
-  await checkReadable(report, match);
+  if (found.format === FORMAT) {
+    await checkDraw(report, match, progress);
+    await checkReadable(report, match);
+  } else {
+    report.add("tables", OPEN, "This page does not compare players, matches and tables with the events: `matchpost verify` does.");
+  }
   await checkStatements(report, match);
   return match;
 }
@@ -43,7 +47,7 @@ function readLeaves(match) {
   const refusals = match.leaves.length - match.events.length;
   const also = refusals ? ` and ${plural(refusals, "refusal")}` : "";
   return [
-    `The file has ${plural(match.events.length, "event")}${also} of match ${match.board}, and all can be read.`,
+    `The file has ${plural(match.events.length, "event")}${also} of ${subjectOf(match.document)} ${match.board}, and all can be read.`,
     match.leaves.map((leaf) => shownLeaf(leaf, nameOf(leaf))),
   ];
 }
@@ -98,7 +102,7 @@ async function checkLog(report, match, keys, progress) {
   const { log } = match.document;
   if (log.checkpoint === null) {
     if (log.proofs.length) report.add("checkpoint", FAILS, "The file has paths to the root of a checkpoint, and no checkpoint.");
-    report.add("checkpoint", OPEN, "The file has no checkpoint, so nothing proves that the server has published this match.");
+    report.add("checkpoint", OPEN, "The file has no checkpoint, so nothing proves that the server has published this ${subjectOf(match.document)}.");
     return;
   }
   const read = await report.step("checkpoint", () => {
@@ -233,6 +237,9 @@ function readSetup(text) {
   }
 }
 
+/** The events that have the digest of a text. */
+const STATING = ["claimed", "ruled", "appealed", "player-withdrawn", "player-substituted", "matches-adjudicated"];
+
 async function checkStatements(report, match) {
   for (const [n, one] of match.document.statements.entries()) {
     await report.step("statement", () => {
@@ -247,7 +254,7 @@ async function checkStatements(report, match) {
       ];
       require(toHex(digest) === one.digest, `${where} is not the one whose digest the file has.`, shown);
       const event = match.events.find(
-        ({ tag, body }) => ["claimed", "ruled", "appealed"].includes(tag) && same(body.text, digest),
+        ({ tag, body }) => STATING.includes(tag) && same(body.text, digest),
       );
       require(event, `No event has the digest of ${lowered(where)}.`, shown);
       const author = toHex(event.actor) === one.account;

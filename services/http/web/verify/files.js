@@ -50,9 +50,10 @@ async function openFile({ name, bytes }, keys) {
 const OPENERS = {
   document(file, keys) {
     file.found = readDocument(file.text);
-    const { game, board, server, log } = file.found;
-    file.about = `Match document: ${game}, match ${board}${server ? ` on ${server}` : ""}`;
-    file.sentence = `The file is a match document of match ${board}.`;
+    const { game, form, board, server } = file.found;
+    const subject = subjectOf(file.found);
+    file.about = `${subject === "match" ? "Match" : "Tournament"} document: ${game ?? form}, ${subject} ${board}${server ? ` on ${server}` : ""}`;
+    file.sentence = `The file is a ${subject} document of ${subject} ${board}.`;
     for (let one = file.found; one; one = one.imported_from) {
       for (const text of [...one.log.keys, ...one.log.receipt_keys]) keys.own.push(readKey(text));
     }

@@ -1,6 +1,7 @@
-// The form of a match document: which fields it has, before anything is checked against anything.
+// The form of a document of a match or a tournament: which fields it has, before anything is checked against anything.
 
 const FORMAT = "matchpost-match/1";
+const TOURNAMENT_FORMAT = "matchpost-tournament/1";
 const MOST_IMPORTS = 16;
 
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
@@ -18,18 +19,12 @@ function fields(spec, optional = []) {
     );
 }
 
-const FIELDS = {
-  format: (value) => value === FORMAT,
-  game: isText,
+/** The fields that both kinds of documents have. */
+const RECORD = {
+  format: isText,
   rules: isText,
-  players: isExact,
-  options: listOf(isText),
-  setup: () => true,
-  moves: listOf(isText),
   board: isExact,
   server: orNull(isText),
-  seats: listOf(fields({ account: isAccount, userid: orNull(isText), side: isText })),
-  result: orNull(fields({ winners: listOf(isExact), reason: isText })),
   leaves: listOf(fields({ index: isExact, leaf: isText, outcome: isText }, ["outcome"])),
   log: fields({
     shard: isExact,
@@ -39,16 +34,43 @@ const FIELDS = {
     checkpoint: orNull(isText),
     proofs: listOf(fields({ index: isExact, hashes: listOf(isText) })),
   }),
-  anchor: orNull(
-    fields({ chain: isExact, index: isExact, leaf: isText, proof: orNull(listOf(isText)) }),
-  ),
   receipts: listOf(isText),
   statements: listOf(
     fields({ digest: isText, salt: isText, account: isAccount, at: isExact, text: isText }),
   ),
-  clock: listOf(isObject),
-  imported_from: orNull(isObject),
 };
+
+const isPlayer = fields({ account: isAccount, userid: orNull(isText) });
+
+const FIELDS = {
+  [FORMAT]: {
+    ...RECORD,
+    game: isText,
+    players: isExact,
+    options: listOf(isText),
+    setup: () => true,
+    moves: listOf(isText),
+    seats: listOf(fields({ account: isAccount, userid: orNull(isText), side: isText })),
+    result: orNull(fields({ winners: listOf(isExact), reason: isText })),
+    anchor: orNull(
+      fields({ chain: isExact, index: isExact, leaf: isText, proof: orNull(listOf(isText)) }),
+    ),
+    clock: listOf(isObject),
+    imported_from: orNull(isObject),
+  },
+  [TOURNAMENT_FORMAT]: {
+    ...RECORD,
+    form: isText,
+    phase: isText,
+    organiser: isPlayer,
+    players: listOf(isPlayer),
+    matches: listOf(isObject),
+    tables: listOf(isObject),
+  },
+};
+
+/** Return the word for what a document is of. */
+const subjectOf = ({ format }) => (format === TOURNAMENT_FORMAT ? "tournament" : "match");
 
 /** Read a match document from its text. */
 function readDocument(text) {
@@ -63,15 +85,17 @@ function readDocument(text) {
 
 function checkForm(found, depth) {
   require(isObject(found), "A match document is one JSON object.");
-  require(found.format === FORMAT, `The file is not of the format ${FORMAT}, which this page reads.`);
-  for (const [name, right] of Object.entries(FIELDS)) {
+  const known = Object.hasOwn(FIELDS, found.format) && (depth === 0 || found.format === FORMAT);
+  require(known, `The file is not of the format ${FORMAT}, which this page reads.`);
+  const spec = FIELDS[found.format];
+  for (const [name, right] of Object.entries(spec)) {
     const has = Object.hasOwn(found, name) && right(found[name]);
     require(has, `The field “${name}” of the document is missing, or isn't what it should be.`);
   }
-  const other = Object.keys(found).find((name) => !Object.hasOwn(FIELDS, name));
+  const other = Object.keys(found).find((name) => !Object.hasOwn(spec, name));
   require(other === undefined, `The document has a field “${other}”, which nobody would check.`);
   require(depth <= MOST_IMPORTS, "Too many match documents are in each other.");
-  if (found.imported_from !== null) checkForm(found.imported_from, depth + 1);
+  if (found.imported_from) checkForm(found.imported_from, depth + 1);
   return found;
 }
 

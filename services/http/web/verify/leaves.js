@@ -54,10 +54,15 @@ const BODIES = {
   "team-joined": "captain:account rating:count",
   "entry-taken-back": "account:account",
   "lots-drawn": "draw:draw order:counts",
+  "left-after-season": "account:account player:count",
   "tournament-started": "players:any",
   "section-paired": "players:counts pairings:any",
   "results-counted": "reports:any",
   "player-withdrawn": "account:account player:count kind:text unfinished:counts text:hash",
+  "directors-appointed": "accounts:accounts",
+  "matches-adjudicated": "results:any text:bytes stage:count=0",
+  "silent-dropped": "players:counts",
+  "ladder-ended": "",
   "substitute-volunteered": "account:account rating:count",
   "player-substituted":
     "player:count account:account left:account rating:count first:counts second:counts text:hash",
@@ -65,6 +70,9 @@ const BODIES = {
   "places-confirmed": "sections:any",
   "tournament-cancelled": "",
 };
+
+/** The events of tournaments, which are the last. */
+const TOURNAMENT_EVENTS = new Set(Object.keys(BODIES).slice(Object.keys(BODIES).indexOf("tournament-drafted")));
 
 const isBytes = (value) => value instanceof Uint8Array;
 const isCount = (value) => Number.isInteger(value) && value >= 0;
@@ -183,10 +191,15 @@ const WORDS = {
   "team-joined": (body) => `a player rated ${body.rating} entered in a team`,
   "entry-taken-back": () => "an entry was taken back",
   "lots-drawn": () => "the lots of the players were drawn",
+  "left-after-season": () => "a player left after the season",
   "tournament-started": () => "the tournament began",
   "section-paired": (body) => `a section of ${body.players.length} players was paired`,
   "results-counted": () => "results were counted",
   "player-withdrawn": (body) => `player ${body.player + 1} was taken out (${body.kind})`,
+  "directors-appointed": (body) => `${body.accounts.length} directors were appointed`,
+  "matches-adjudicated": (body) => `${body.results.length} matches were adjudicated`,
+  "silent-dropped": (body) => `${body.players.length} silent players dropped`,
+  "ladder-ended": () => "the ladder was ended",
   "substitute-volunteered": (body) => `somebody rated ${body.rating} volunteered as a substitute`,
   "player-substituted": (body) => `a substitute took over the place of player ${body.player + 1}`,
   "tournament-finished": () => "all matches were over",
@@ -207,7 +220,7 @@ function describeLeaf(leaf) {
     const what = leaf.move === null ? "a command" : `the move ${leaf.move}`;
     return `a refusal in match ${leaf.match}: ${what} was refused as ${leaf.code}, at ${at}`;
   }
-  return `event ${leaf.seq} of match ${leaf.match}: ${WORDS[leaf.tag](leaf.body)}, at ${at}`;
+  return `event ${leaf.seq} of ${TOURNAMENT_EVENTS.has(leaf.tag) ? "tournament" : "match"} ${leaf.match}: ${WORDS[leaf.tag](leaf.body)}, at ${at}`;
 }
 
 /** Return a leaf as bytes that can be shown: each field with its place. */
