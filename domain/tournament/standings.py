@@ -79,8 +79,17 @@ def section_table(
     tally = tally_of(section, state, terms)
     for place, count in enumerate(to_come):
         tally.open[place] += count
+    return table_from(tally, cells_of(section, state), section, terms)
+
+
+def table_from(
+    tally: Tally,
+    cells: Mapping[int, Sequence[TableCell]],
+    section: PairedSection,
+    terms: TournamentTerms,
+) -> SectionTable:
+    """Return a table from the matches of a section, and the cells of each of its players."""
     possible = possible_places(tally, terms.tiebreaks)
-    cells = cells_of(section, state)
     lines = []
     for row in table_of(tally, terms.tiebreaks):
         player = section.players[row.player]
