@@ -131,6 +131,13 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     """How many matches an entrant has to have finished before, at any game."""
 
     @property
+    def rounds(self) -> int:
+        """The rounds of a Swiss tournament, or of groups of three; 0 in other forms."""
+        if self.form == TournamentForm.THREES:
+            return self.cycles
+        return self.swiss.rounds if self.swiss else 0
+
+    @property
     def room(self) -> int:
         """The most players."""
         return self.capacity or self.most

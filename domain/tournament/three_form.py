@@ -38,6 +38,8 @@ class Threes(FormRules):
 
     def check(self, terms: TournamentTerms) -> None:
         """Refuse rounds, points and tie-breaks that can't be."""
+        if terms.section or terms.stages:
+            raise Refusal(Code.BAD_OPTION, SAY("terms-of-form"))
         if terms.cycles not in THREES_ROUNDS:
             said = SAY("threes-rounds", least=min(THREES_ROUNDS), most=max(THREES_ROUNDS))
             raise Refusal(Code.BAD_OPTION, said)
