@@ -364,8 +364,8 @@ def _changes(fact: Fact) -> Iterator[_PairChange]:  # noqa: C901 - one case an e
             yield _PairChange(event.match, pairing, PairedMatch(orders=(_NO_ORDER, order)))
         if isinstance(event.body, events.SubstitutedInThrees):
             for pairing in event.body.third:
-                change = PairedMatch(orders=(_NO_ORDER, _NO_ORDER, order))
-                yield _PairChange(event.match, pairing, change)
+                third = PairedMatch(orders=(_NO_ORDER, _NO_ORDER, order))
+                yield _PairChange(event.match, pairing, third)
     elif fact.setup.pairing is not None and (change := _change_of(fact)) is not None:
         yield _PairChange(*fact.setup.pairing, change)
 
