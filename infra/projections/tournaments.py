@@ -29,7 +29,7 @@ from domain.tournament.terms import TournamentForm, fewest_to_start
 from domain.tournament.three_results import NO_PLACES, SEATS, places_text
 from infra.projections.buckets import TOURNAMENTS, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.generations import Query
-from infra.projections.projection import Fact, MatchResult, Projection
+from infra.projections.projection import Fact, Projection
 from infra.redis.reads import Read
 
 ROWS: Final = "rows"
@@ -379,15 +379,16 @@ def _change_of(fact: Fact) -> PairedMatch | None:
         return None
     result = ""
     if fact.result:
-        result = result_of_match(fact.result)
+        found = fact.result
+        result = result_in_tournament(found.winners, found.ranks, played=found.played)
     return PairedMatch(board=event.match, seq=event.seq, result=result)
 
 
-def result_of_match(found: MatchResult) -> str:
-    """Return the result of a match as its tournament counts it, that of a match for three as places."""
-    if len(found.ranks) == SEATS:
-        return places_text(found.ranks) if found.winners else NO_PLACES
-    return pair_result(found.winners, played=found.played)
+def result_in_tournament(winners: tuple[Seat, ...], ranks: tuple[int, ...], *, played: bool) -> str:
+    """Return the result of a match as its tournament counts it: `pair_result`, or the places of a match for three."""
+    if len(ranks) == SEATS:
+        return places_text(ranks) if winners else NO_PLACES
+    return pair_result(winners, played=played)
 
 
 def pair_result(winners: tuple[Seat, ...], *, played: bool) -> str:

@@ -321,7 +321,9 @@ def test_one_tournament_of_each_form_is_in_full_swing_and_one_is_open_for_entry(
     lists = Tournaments(server.client)
     found, (entry,) = lists.listed("running", 0, 9), lists.listed("open", 0, 9)
     forms = {row.form: row for row in found}
-    assert sorted(forms) == ["knockout", "ladder", "league", "round-robin", "swiss", "teams"]
+    assert sorted(forms) == [
+        *("knockout", "ladder", "league", "round-robin", "swiss", "teams", "threes"),
+    ]
     running, league = forms["round-robin"], forms["league"]
     # both seasons have begun, and some matches of each are over
     assert (league.started, league.pairings, league.entered) == (18, 18, 9)

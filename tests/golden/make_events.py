@@ -427,10 +427,29 @@ def teams():
     return found
 
 
+def threes():
+    """Groups of three among four: one leaves, another goes to a substitute, and all else is played."""
+    found = Tournament()
+    rules = {"form": "threes", "rules": "halves/1", "section": 0, "cycles": 4}
+    found.draft(**rules, points=(200, 100, 0), tiebreaks=("direct",), capacity=0, when_full=False)
+    found.enter(4)
+    found.do(ORGANISER, StartTournament())
+    new, (gone, other, *_) = PLAYERS[9], found.state.entrants
+    found.do(new, VolunteerAsSubstitute(rating=1300))
+    taken = SubstituteInTournament(account=other.account, substitute=new, text=digest("ill"))
+    left_by = WithdrawPlayer(account=gone.account, kind="silent", text=digest("gone"))
+    found.do(ORGANISER, taken, left_by)
+    for number, result in enumerate(("1-2-3", "1-2-2", "1-1-3", "1-1-1")):
+        if number not in found.state.unfinished:
+            found.report(result, first=number)
+    found.do(ORGANISER, ConfirmPlaces())
+    return found
+
+
 TOURNAMENTS = {
     "cancelled tournament": cancelled, "knockout": knockout, "ladder": ladder, "league": league,
     "left tournament": left, "substituted tournament": substituted, "swiss": swiss, "teams": teams,
-    "tournament": tournament,
+    "threes": threes, "tournament": tournament,
 }  # fmt: skip
 ALL = MATCHES | TOURNAMENTS
 

@@ -53,11 +53,14 @@ const BODIES = {
   "entry-taken-back": "account:account",
   "tournament-started": "players:any",
   "section-paired": "players:counts pairings:any",
+  "groups-paired": "players:counts pairings:any stage:count byes:counts thirds:counts",
   "results-counted": "reports:any",
   "player-withdrawn": "account:account player:count kind:text unfinished:counts text:hash",
   "substitute-volunteered": "account:account rating:count",
   "player-substituted":
     "player:count account:account left:account rating:count first:counts second:counts text:hash",
+  "substituted-in-threes":
+    "player:count account:account left:account rating:count first:counts second:counts text:hash third:counts",
   "tournament-finished": "",
   "places-confirmed": "sections:any",
   "tournament-cancelled": "",
@@ -179,10 +182,13 @@ const WORDS = {
   "entry-taken-back": () => "an entry was taken back",
   "tournament-started": () => "the tournament began",
   "section-paired": (body) => `a section of ${body.players.length} players was paired`,
+  "groups-paired": (body) => `groups of three of ${body.players.length} players were paired`,
   "results-counted": () => "results were counted",
   "player-withdrawn": (body) => `player ${body.player + 1} was taken out (${body.kind})`,
   "substitute-volunteered": (body) => `somebody rated ${body.rating} volunteered as a substitute`,
   "player-substituted": (body) => `a substitute took over the place of player ${body.player + 1}`,
+  "substituted-in-threes": (body) =>
+    `a substitute took over the place of player ${body.player + 1}`,
   "tournament-finished": () => "all matches were over",
   "places-confirmed": () => "the places were confirmed",
   "tournament-cancelled": () => "the tournament was cancelled",
