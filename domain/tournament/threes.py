@@ -35,7 +35,7 @@ def next_threes(players: Sequence[int], earlier: Iterable[Three]) -> tuple[list[
 def all_rounds_of_threes(
     players: int, rounds: int
 ) -> tuple[list[list[Three]], list[tuple[int, ...]]]:
-    """Return the groups of each round in the order of their seats, and who sits out in each."""
+    """Return the groups of each round in the order of their seats, and for each round the players who sit out."""
     groups: list[Three] = []
     resting = []
     for _ in range(rounds):

@@ -116,7 +116,7 @@ _PACES: Final = {
     _LADDER.name: 0.17,
     _LEAGUE.name: 0.17,
     _TEAMS.name: 0.37,
-    _THREES.name: 0.23,
+    _THREES.name: 0.7,
 }
 """Days between two moves of the first match of each."""
 

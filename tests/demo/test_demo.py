@@ -335,6 +335,8 @@ def test_one_tournament_of_each_form_is_in_full_swing_and_one_is_open_for_entry(
     over = [bool(one.result) for one in lists.matches(running.number).values()]
     assert any(over)
     assert not all(over)
+    of_three = [bool(one.result) for one in lists.matches(forms["threes"].number).values()]
+    assert (len(of_three), any(of_three), all(of_three)) == (12, True, False)
     assert 0 < entry.entered < entry.room
     assert {check_match(server.store, one.number).kind for one in (*found, entry)} == {"tournament"}
 
