@@ -269,6 +269,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.change_text": Row((API, WEB), "a line has no room for a text of paragraphs"),
     "tournament_entries.rating_of_entrant": WITHIN,
     "tournament_plans.terms_of": WITHIN,
+    "threes.ends_with": WITHIN,
     "tournament_directors.directs_match": WITHIN,
     "tournament_directors.appoint": Row(),
     "tournament_directors.adjudicate": Row(),

@@ -7,7 +7,7 @@ import pytest
 from domain.errors import Code
 from services.app.tournaments import plan_like, visible_state
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
-from tests.helpers.api import Api, Player, code_of, until
+from tests.helpers.api import Api, code_of, until
 from tests.helpers.web import door, refusal
 from workers.tournament_manager import TournamentManager
 
@@ -18,7 +18,7 @@ FORM = {
     "time": "3",
     "form": "threes",
     "start": "organiser",
-    "threes-rounds": "4",
+    "threes-rounds": "1",
     "first-points": "5",
     "second-points": "2",
     "third-points": "0",
@@ -54,69 +54,58 @@ def test_a_tournament_is_typed_to_its_table(terminal: Terminal) -> None:
     assert answer.code == Code.UNKNOWN_BOARD
 
 
-def begun(api: Api) -> tuple[str, list[Player], dict[int, int]]:
-    """A tournament of four, whose matches have begun; its address, players by number, and boards by pairing."""
-    host, *players = (api.player() for _ in range(5))
-    path = host.post("/api/tournaments", PLAN).headers["location"]
-    assert host.post(f"{path}/open").is_success
-    for player in players:
-        assert player.post(f"{path}/entry", {}).is_success
-    assert host.post(f"{path}/start").is_success
-    number = int(path.rpartition("/")[2])
-    turn(api)
-    until(lambda: len(boards_of(api, number)) == 4)
-    return path, [host, *players], boards_of(api, number)
-
-
-def turn(api: Api) -> None:
+def turn(api: Api) -> bool:
+    """Have the manager act, and return whether no tournament waits for it."""
     api.caught_up()
     TournamentManager(api.parts.store, api.parts.lanes, api.parts.data).tick()
-
-
-def boards_of(api: Api, number: int) -> dict[int, int]:
-    api.caught_up()
-    return {n: one.board for n, one in api.parts.tournaments.matches(number).items() if one.board}
+    return not api.parts.tournaments.waiting(9)
 
 
 def test_programs_and_pages_show_a_leaver_whose_one_match_goes_on_without(api: Api) -> None:
-    path, (host, *players), boards = begun(api)
-    number = int(path.rpartition("/")[2])
+    host, *players = (api.player() for _ in range(5))
+    path = host.post("/api/tournaments", PLAN).headers["location"]
+    number, page = int(path.rpartition("/")[2]), path.removeprefix("/api")
+    host.post(f"{path}/open")
+    for player in players:
+        assert player.post(f"{path}/entry", {}).is_success
+    assert host.post(f"{path}/start").is_success
+    until(lambda: turn(api) and len(api.parts.tournaments.matches(number)) == 4)
     (section,) = host.get(path).json()["sections"]
     first = section["pairings"][0]
-    assert first["third"] is not None
-    assert (first["board"], first["result"]) == (boards[0], "")
     assert [one["round"] for one in section["byes"]] == [1, 2, 3, 4]
-    leaver = players[first["third"]]
-    assert leaver.give(boards[0], {"do": "resign"}).is_success
+    leaver, board = players[first["third"]], first["board"]
+    assert leaver.give(board, {"do": "resign"}).is_success
     gone = {"userid": leaver.name, "kind": "silent", "text": "Not heard of."}
     assert host.post(f"{path}/withdrawals", gone).is_success
     state = visible_state(api.parts, None, number)
     mine = {n for n, seats in state.seated if first["third"] in seats}
     assert set(state.unfinished) == mine - {0}
-    until(lambda: turn(api) or not api.parts.tournaments.waiting(9))
-    host_page = path.removeprefix("/api")
-    wrong = {"board": boards[0], "result": "1-0", "text": "Late."}
+    until(lambda: turn(api))
+    wrong = {"board": board, "result": "1-0", "text": "Late."}
     assert code_of(host.post(f"{path}/adjudications", wrong)) == "bad-request"
     with door(api) as come:
         guest = come(host)
-        director = guest.page(f"{host_page}/director")
-        assert (
-            '<option value="1-3-1">the first and the third share first place</option>' in director
-        )
-        given = {"do": "adjudicate", "board": str(boards[0]), "result": "1-2-2", "why": "Late."}
-        answer = guest.send(f"{host_page}/director", given, on=f"{host_page}/director")
+        given = {"do": "adjudicate", "board": str(board), "result": "1-2-2", "why": "Late."}
+        assert "the first and the third share first place" in guest.page(f"{page}/director")
+        answer = guest.send(f"{page}/director", given, on=f"{page}/director")
         assert answer.status_code == 303, refusal(answer.text)
-        until(lambda: turn(api) or not api.parts.tournaments.waiting(9))
-        shown = guest.page(host_page)
-        assert "place 1, shared, against" in shown
-        (section,) = host.get(path).json()["sections"]
-        # the match knows that the leaver had resigned
-        assert section["pairings"][0]["result"] == "1-2-3"
-        line = next(one for one in section["table"] if one["player"] == first["third"])
-        assert (line["points"], line["withdrawn"], line["left"]) == (1.0, True, 0)
+        until(lambda: turn(api))
+        assert "place 1, shared, against" in guest.page(page)
+    (section,) = host.get(path).json()["sections"]
+    assert section["pairings"][0]["result"] == "1-2-3"  # the match knows who had resigned
+    line = next(one for one in section["table"] if one["player"] == first["third"])
+    assert (line["points"], line["withdrawn"], line["left"]) == (1.0, True, 0)
+
+
+def test_the_form_makes_one_and_another_like_it(api: Api) -> None:
+    host = api.player()
+    with door(api) as come:
+        guest = come(host)
         made = guest.send("/tournaments/new", FORM, on="/tournaments/new")
         assert made.status_code == 303, refusal(made.text)
         like = plan_like(api.parts, host.account, int(made.headers["location"].rpartition("/")[2]))
-        assert (like.rounds, like.place_points, like.double) == (4, (5, 2, 0), False)
+        assert (like.rounds, like.place_points, like.double) == (1, (5, 2, 0), False)
+        other = guest.page(f"/tournaments/new?like={made.headers['location'].rpartition('/')[2]}")
+        assert 'name="threes-rounds" inputmode="numeric" class="short" value="1"' in other
         bad = guest.send("/tournaments/new", {**FORM, "threes-rounds": "10"}, on="/tournaments/new")
         assert "Enter a number from 1 to 9" in bad.text

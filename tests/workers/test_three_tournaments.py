@@ -13,7 +13,7 @@ from domain.tournament.commands import (
     VolunteerAsSubstitute,
     WithdrawPlayer,
 )
-from domain.tournament.state import AdjudicatedPairing, FinalPlace, Phase
+from domain.tournament.state import AdjudicatedPairing, Phase
 from infra.audit.stored_match import check_match
 from tests.helpers.bench import Bench
 from tests.workers.test_tournaments import ORGANISER, Hall
@@ -52,76 +52,64 @@ def resign(hall: Hall, pairing: int, *players: AccountId) -> None:
 
 
 def points(hall: Hall) -> dict[int, int]:
-    """The confirmed points of each player, in hundredths."""
+    """The points of each player, in hundredths, as they are confirmed; all histories hold."""
+    hall.must(ORGANISER, ConfirmPlaces())
+    for number in (hall.number, *(one.board for one in hall.matches.values())):
+        assert check_match(hall.bench.store, number).events
     (places,) = hall.state.places
     return {one.player: one.points for one in places}
 
 
-def verified(hall: Hall) -> None:
-    for number in (hall.number, *(one.board for one in hall.matches.values())):
-        assert check_match(hall.bench.store, number).events
+def winners(hall: Hall, pairing: int) -> tuple[int, ...] | None:
+    """The players who have won a match; None while it goes on."""
+    result = hall.bench.state(hall.matches[pairing].board).result
+    seats = dict(hall.state.seated)[pairing]
+    return None if result is None else tuple(sorted(seats[seat] for seat in result.winners))
 
 
 def test_a_tournament_is_played_to_its_places_with_a_leaver_a_substitute_and_a_decision(
     hall: Hall,
 ) -> None:
     players = begun(hall, players=3, rounds=3)
-    assert sorted(hall.matches) == [0, 1, 2]
     for number, seats in hall.state.seated:
         started = hall.bench.state(hall.matches[number].board)
         assert started.seats == tuple(players[one] for one in seats)
-        assert started.pairing == (hall.number, number)
     resign(hall, 0, players[0])  # the two others go on
     hall.must(NEW, VolunteerAsSubstitute(rating=1300))
     hall.must(ORGANISER, SubstituteInTournament(account=players[1], substitute=NEW, text=TEXT))
     hall.turn()
     assert all(NEW in one.seats and players[1] not in one.seats for one in hall.matches.values())
     resign(hall, 1, players[2])
-    hall.must(ORGANISER, WithdrawPlayer(account=players[0], kind="silent", text=TEXT, ends=(1, 2)))
+    left = WithdrawPlayer(account=players[0], kind="silent", text=TEXT, ends=(1, 2))
+    hall.must(ORGANISER, left)
     hall.turn()
     hall.turn()
-    ended = [hall.bench.state(hall.matches[one].board).result for one in range(3)]
-    assert ended[0] is None
-    assert [len(one.winners) for one in ended[1:] if one is not None] == [1, 2]
-    seats = dict(hall.state.seated)[0]
-    others = tuple(one for one, player in enumerate(seats) if player != 0)
-    shared = "-".join("1" if seat in others else "3" for seat in range(3))
-    decided = AdjudicateMatches(results=(AdjudicatedPairing(0, shared),), text=TEXT)
+    assert [winners(hall, pairing) for pairing in range(3)] == [None, (1,), (1, 2)]
+    places = "-".join("3" if player == 0 else "1" for player in dict(hall.state.seated)[0])
+    decided = AdjudicateMatches(results=(AdjudicatedPairing(0, places),), text=TEXT)
     hall.must(ORGANISER, decided)
     hall.turn()
     hall.turn()
-    assert hall.bench.state(hall.matches[0].board).result is not None
+    assert winners(hall, 0) == (1, 2)
     assert (hall.state.phase, hall.lists.waiting(9)) == (Phase.FINISHED, [])
-    hall.must(ORGANISER, ConfirmPlaces())
-    # 1 and 2 share the matches 0 and 2; in match 1 player 2 resigned, then 0 left
+    # 0 left the second match after 2 had resigned it
     assert points(hall) == {0: 100, 1: 150 + 200 + 150, 2: 150 + 0 + 150}
-    assert hall.state.places[0][0] == FinalPlace(1, 1, 500)
-    verified(hall)
 
 
 def test_an_announced_leaver_annuls_and_the_end_is_shared_by_those_who_still_play(
     hall: Hall,
 ) -> None:
     players = begun(hall, players=4, rounds=4, days=30)
-    last = dict(hall.state.seated)[3]
-    (leaver,) = {0, 1, 2, 3} - {*last}
+    one, *others = dict(hall.state.seated)[3]
+    (leaver,) = {0, 1, 2, 3} - {one, *others}
     hall.must(ORGANISER, WithdrawPlayer(account=players[leaver], kind="accepted", text=TEXT))
     hall.turn()
-    annulled = [hall.bench.state(hall.matches[n].board).result for n in range(3)]
-    assert [one.winners if one else None for one in annulled] == [()] * 3
     hall.turn()
-    resign(hall, 3, players[last[0]])
+    assert [winners(hall, pairing) for pairing in range(3)] == [()] * 3
+    resign(hall, 3, players[one])
     hall.must(SERVER_ACCOUNT, EndRound(stage=1))
     hall.turn()
     hall.turn()
-    ended = hall.bench.state(hall.matches[3].board).result
-    assert ended is not None
-    assert ended.winners == (1, 2)
-    hall.must(ORGANISER, ConfirmPlaces())
-    # each sat out once; the three others share two of the matches that were annulled
-    assert points(hall) == {
-        leaver: 100,
-        **dict.fromkeys(last[:1], 100 + 300),
-        **dict.fromkeys(last[1:], 100 + 300 + 150),
-    }
-    verified(hall)
+    assert winners(hall, 3) == tuple(sorted(others))
+    # each had a bye, and shares two of the matches that were annulled
+    assert points(hall) == {leaver: 100, one: 400, **dict.fromkeys(others, 400 + 150)}

@@ -338,7 +338,7 @@ def _begun_stages(form: Form) -> Iterator[str]:
 
 def _filled(plan: TournamentPlan) -> Form:
     """Return the form in which a plan is written."""
-    terms = read_time_control(plan.terms)
+    terms, of_threes = read_time_control(plan.terms), plan.form == TournamentForm.THREES
     texts = {
         "game": plan.game,
         "name": plan.name,
@@ -354,8 +354,8 @@ def _filled(plan: TournamentPlan) -> Form:
         "tie-matches": str(plan.matches),
         "extra": str(plan.extra),
         "third": "on" if plan.third_place else "",
-        "rounds": str(plan.rounds),
-        "threes-rounds": str(plan.rounds),
+        "rounds": str(USUAL_ROUNDS if of_threes else plan.rounds),
+        "threes-rounds": str(plan.rounds if of_threes else USUAL_ROUNDS),
         "days": str(plan.days or ""),
         **_ladder_fields(plan.ladder),
         "players": str(plan.players or ""),
