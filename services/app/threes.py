@@ -1,7 +1,9 @@
 """Tournaments of games for three: the matches that end when a player leaves, and the results that directors may give."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
+from domain.errors import Refusal
 from domain.records import AccountId
 from domain.tournament.results import PairResult
 from domain.tournament.state import TournamentState
@@ -31,11 +33,11 @@ def ends_with(
     matches = app.tournaments.matches(number, going)
     begun = {n: one.board for n, one in matches.items() if one.board}
     stored = zip(begun.items(), app.store.snapshots([*begun.values()]), strict=True)
-    without = {
-        n
-        for (n, board), data in stored
-        if seats[n] not in read_snapshot(app, board, data).state.active_seats
-    }
+    without = set()
+    for (n, board), data in stored:
+        with suppress(Refusal):  # a damaged one ends
+            if seats[n] not in read_snapshot(app, board, data).state.active_seats:
+                without.add(n)
     return tuple(n for n in going if n not in without)
 
 

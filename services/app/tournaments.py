@@ -550,7 +550,7 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         players=terms.capacity,
         double=terms.cycles > 1 and terms.form not in OWN_CYCLES,
         team_size=terms.teams.size if terms.teams else USUAL_TEAM,
-        matches=terms.cycles,
+        matches=terms.cycles if terms.knockout else 1,
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
         rounds=terms.rounds or USUAL_ROUNDS,

@@ -18,7 +18,7 @@ FORM = {
     "time": "3",
     "form": "threes",
     "start": "organiser",
-    "threes-rounds": "1",
+    "threes-rounds": "9",
     "first-points": "5",
     "second-points": "2",
     "third-points": "0",
@@ -104,8 +104,9 @@ def test_the_form_makes_one_and_another_like_it(api: Api) -> None:
         made = guest.send("/tournaments/new", FORM, on="/tournaments/new")
         assert made.status_code == 303, refusal(made.text)
         like = plan_like(api.parts, host.account, int(made.headers["location"].rpartition("/")[2]))
-        assert (like.rounds, like.place_points, like.double) == (1, (5, 2, 0), False)
+        assert like.matches == 1
+        assert (like.rounds, like.place_points, like.double) == (9, (5, 2, 0), False)
         other = guest.page(f"/tournaments/new?like={made.headers['location'].rpartition('/')[2]}")
-        assert 'name="threes-rounds" inputmode="numeric" class="short" value="1"' in other
+        assert 'name="threes-rounds" inputmode="numeric" class="short" value="9"' in other
         bad = guest.send("/tournaments/new", {**FORM, "threes-rounds": "10"}, on="/tournaments/new")
         assert "Enter a number from 1 to 9" in bad.text
