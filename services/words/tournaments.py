@@ -341,13 +341,13 @@ def _threes(terms: TournamentTerms, words: Wording) -> Iterator[str]:
     )
     first, second, third = (points_text(Fraction(one, ONE_POINT), words) for one in terms.points)
     yield _(
-        "points: %(first)s for first place, %(second)s for second, %(third)s for third; who shares places shares their points",
+        "points: %(first)s for first place, %(second)s for second, %(third)s for third; players who share places share their points",
         first=first,
         second=second,
         third=third,
     )
     yield _(
-        "with a number of players that three doesn’t divide one or two have a bye in each round, with the points of second place"
+        "with a number of players that three doesn’t divide, one or two have a bye in each round, with the points of second place"
     )
     if terms.days:
         yield words.ngettext(
