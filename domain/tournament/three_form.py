@@ -140,26 +140,15 @@ def _three(seats: tuple[int, ...]) -> Three:
 def _is_of_threes(section: SectionPaired, players: tuple[int, ...], rounds: int) -> bool:
     """Return whether each player has one match or bye in each round, and seats and byes differ by one at most."""
     spare = len(players) % SEATS
-    count = rounds * (len(players) // SEATS)
     if not isinstance(section, GroupsPaired) or section.players != players or section.stage != 1:
         return False
-    if not len(section.pairings) == len(section.thirds) == count:
+    if len(section.thirds) != len(section.pairings) or len(section.byes) != rounds * spare:
         return False
-    seats: list[Counter[int]] = [Counter(dict.fromkeys(players, 0)) for _ in range(SEATS)]
-    byes = Counter({**dict.fromkeys(players, 0), **Counter(section.byes)})
-    for number in range(1, rounds + 1):
-        groups = [
-            one
-            for pairing, one in zip(section.pairings, section.seats, strict=True)
-            if pairing.round == number
-        ]
-        placed = [player for one in groups for player in one]
-        out = section.byes[(number - 1) * spare : number * spare]
-        if sorted((*placed, *out)) != list(players):
-            return False
-        for one in groups:
-            for seat, player in enumerate(one):
-                seats[seat][player] += 1
-    taken = [[some[player] for some in seats] for player in players]
-    even = all(max(some) - min(some) <= 1 for some in taken)
-    return even and max(byes.values()) - min(byes.values()) <= 1
+    planned = list(zip(section.pairings, section.seats, strict=True))
+    busy = Counter((one.round, player) for one, seats in planned for player in seats)
+    busy.update((1 + at // spare, player) for at, player in enumerate(section.byes))
+    wanted = Counter((number, player) for number in range(1, rounds + 1) for player in players)
+    taken = Counter((player, seat) for seats in section.seats for seat, player in enumerate(seats))
+    byes = [section.byes.count(player) for player in players]
+    counts = [byes, *([taken[player, seat] for seat in range(SEATS)] for player in players)]
+    return busy == wanted and all(max(some) - min(some) <= 1 for some in counts)

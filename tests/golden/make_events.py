@@ -47,7 +47,7 @@ from domain.tournament.form_terms import (
 )
 from domain.tournament.state import AdjudicatedPairing, Pairing
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
-from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
+from tests.helpers.tournaments import OF_THREES, ORGANISER, PLAYERS, Tournament
 
 FILE = Path(__file__).parent / "events-2.json"
 
@@ -430,8 +430,7 @@ def teams():
 def threes():
     """Groups of three among four: one leaves, another goes to a substitute, and all else is played."""
     found = Tournament()
-    rules = {"form": "threes", "rules": "halves/1", "section": 0, "cycles": 4}
-    found.draft(**rules, points=(200, 100, 0), tiebreaks=("direct",), capacity=0, when_full=False)
+    found.draft(**OF_THREES | {"cycles": 4, "tiebreaks": ("direct",)})
     found.enter(4)
     found.do(ORGANISER, StartTournament())
     new, (gone, other, *_) = PLAYERS[9], found.state.entrants

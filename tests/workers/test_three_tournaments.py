@@ -16,6 +16,7 @@ from domain.tournament.commands import (
 from domain.tournament.state import AdjudicatedPairing, Phase
 from infra.audit.stored_match import check_match
 from tests.helpers.bench import Bench
+from tests.helpers.tournaments import OF_THREES
 from tests.workers.test_tournaments import ORGANISER, Hall
 
 NEW, TEXT = b"newcomer", bytes(32)
@@ -28,17 +29,7 @@ def hall(bench: Bench) -> Hall:
 
 def begun(hall: Hall, players: int, rounds: int, days: int = 0) -> list[AccountId]:
     """A tournament whose matches have begun; return its players by number."""
-    hall.draft(
-        form="threes",
-        rules="halves/1",
-        section=0,
-        cycles=rounds,
-        days=days,
-        points=(200, 100, 0),
-        tiebreaks=("direct", "sonneborn-berger"),
-        capacity=0,
-        when_full=False,
-    )
+    hall.draft(**OF_THREES | {"cycles": rounds, "days": days})
     hall.enter(players)
     hall.must(ORGANISER, StartTournament())
     hall.turn()

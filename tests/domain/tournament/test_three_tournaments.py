@@ -23,19 +23,15 @@ from domain.tournament.forms import check_terms, form_of
 from domain.tournament.state import AdjudicatedPairing, Pairing, Phase, TournamentState
 from domain.tournament.three_form import byes_by_round
 from domain.tournament.threes import all_rounds_of_threes
-from tests.helpers.tournaments import NUMBER, ORGANISER, Tournament, terms_of_three
+from tests.helpers.tournaments import (
+    NUMBER,
+    OF_THREES,
+    ORGANISER,
+    Tournament,
+    terms_of_three,
+)
 
 DIGEST = bytes(32)
-OF_THREES: dict[str, Any] = {
-    "form": "threes",
-    "rules": "halves/1",
-    "section": 0,
-    "cycles": 3,
-    "points": (200, 100, 0),
-    "tiebreaks": ("direct", "sonneborn-berger"),
-    "capacity": 0,
-    "when_full": False,
-}
 ALL_RESULTS = ("1-2-3", "3-1-2", "2-3-1", "1-2-2", "2-2-1", "1-1-3", "3-1-1", "1-1-1", "0-0-0")
 
 
