@@ -27,6 +27,10 @@ class TableCell(msgspec.Struct, frozen=True):
     Empty while there is none.
     """
 
+    def seats_with(self, player: int) -> tuple[int, ...]:
+        """Return all players of the match in the order of their seats; `player` is that of the row."""
+        return (player, self.other) if self.first else (self.other, player)
+
 
 class TableLine(msgspec.Struct, frozen=True):
     """A player's row of a table."""

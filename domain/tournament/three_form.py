@@ -32,6 +32,10 @@ class ThreeCell(TableCell, frozen=True):
     """Their numbers in the tournament, in the order of the seats."""
     seat: int = 0
 
+    def seats_with(self, player: int) -> tuple[int, ...]:
+        """Return all players of the match in the order of their seats; `player` is that of the row."""
+        return (*self.others[: self.seat], player, *self.others[self.seat :])
+
 
 class Threes(FormRules):
     """Groups of three in each round, without repeated company as far as it is found, and with fair seats."""

@@ -228,44 +228,24 @@ class TableReader(msgspec.Struct, frozen=True):
     def cell(self, player: int, cell: TableCell) -> Cell:
         """Return a match as a player of it sees it."""
         _, match = self.words.gettext, self.view.matches.get(cell.pairing)
-        board = match.board if match else 0
-        if isinstance(cell, ThreeCell):
-            return self._cell_of_three(player, cell, board)
-        other = self.players[cell.other].name
+        board, seats = match.board if match else 0, cell.seats_with(player)
+        others = [self.players[one].name for one in seats if one != player]
+        other = self.words.names(others)
+        if cell.half and isinstance(cell, ThreeCell):
+            said = place_clause(cell, others, self.words)
+            return Cell(cell.half, _PLACE_TONES[cell.half], said, board)
         if cell.half:
             said = _("%(points)s against %(name)s", points=cell.half, name=other)
             return Cell(cell.half, _TONES[cell.half], said, board)
         state = self.running.get(cell.pairing)
         if state is None:
             return Cell("·", "going", _("not begun against %(name)s", name=other), board)
-        mine = state.next == (0 if cell.first else 1) and not state.over
-        who = self.players[player if mine else cell.other].name
+        mover = cell.other if state.next is None else seats[state.next]
+        mine = mover == player and not state.over
         moves = self.words.ngettext("%(count)s move", "%(count)s moves", state.ply)
-        turn = _("%(names)s to move", names=who)
+        turn = _("%(names)s to move", names=self.players[mover].name)
         said = _("against %(name)s", name=other)
         return Cell(f"#{state.ply}", "due" if mine else "going", f"{said}: {moves}, {turn}", board)
-
-    def _cell_of_three(self, player: int, cell: ThreeCell, board: int) -> Cell:
-        """Return a match for three as a player of it sees it."""
-        _, state = self.words.gettext, self.running.get(cell.pairing)
-        others = [self.players[one].name for one in cell.others]
-        if cell.half:
-            return Cell(
-                cell.half, _PLACE_TONES[cell.half], place_clause(cell, others, self.words), board
-            )
-        if state is None:
-            names = self.words.names(others)
-            return Cell("·", "going", _("not begun against %(name)s", name=names), board)
-        due = state.next is not None and not state.over
-        seats = [*cell.others[: cell.seat], player, *cell.others[cell.seat :]]
-        turn = (
-            _("%(names)s to move", names=self.players[seats[state.next or 0]].name) if due else ""
-        )
-        moves = self.words.ngettext("%(count)s move", "%(count)s moves", state.ply)
-        said = _("against %(name)s", name=self.words.names(others))
-        mine = due and state.next == cell.seat
-        text = ", ".join(filter(None, (f"{said}: {moves}", turn)))
-        return Cell(f"#{state.ply}", "due" if mine else "going", text, board)
 
     def _swiss_cells(self, line: TableLine) -> Iterator[tuple[int, list[Cell]]]:
         """Yield a player's rounds, each with the opponent's number and side, or a bye."""
