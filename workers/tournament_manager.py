@@ -20,6 +20,7 @@ from redis.exceptions import RedisError
 
 from domain.aggregates import TournamentSnapshot, unpack
 from domain.match.commands import CommandEnvelope, GiveRuling, StartMatch, SubstitutePlayer
+from domain.match.history import unpack_snapshot
 from domain.records import SERVER_ACCOUNT, AccountId, CommandId, command_id
 from domain.rules import Seat
 from domain.tournament.commands import ReportResults
@@ -27,6 +28,7 @@ from domain.tournament.results import PairResult
 from domain.tournament.state import Adjudication, TournamentState, WithdrawnPlayer
 from domain.tournament.swiss_rounds import waits_for_round
 from domain.tournament.terms import TournamentTerms
+from domain.tournament.three_results import SEATS
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.people.statements import ROUND_ENDED
 from infra.process.failpoints import failpoint
@@ -34,6 +36,7 @@ from infra.projections.tournaments import PairedMatch, Tournaments, reports_of
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.port import AlreadyDecided, NotAccepted, Store
+from workers.rulings_on_three import ruling_on_three
 from workers.scheduler import RETRY_SECONDS
 from workers.swiss_pairing import pair_round
 
@@ -136,13 +139,13 @@ class TournamentManager:
     ) -> list[CommandEnvelope]:
         """Return the starts of matches that have not begun."""
         known = {n for n, one in matches.items() if not one.needs_start}
-        missing = islice(((n, one) for n, one in state.pairings if n not in known), MOST_STARTS)
+        missing = islice(((n, one) for n, one in state.seated if n not in known), MOST_STARTS)
         wanted = {start_id(number, n): (n, one) for n, one in missing}
         ids = [id_ for id_ in wanted if id_ not in self._sent]
         found = []
         for id_, board in zip(ids, self._store.allocate_all(ids) if ids else (), strict=True):
             pairing, one = wanted[id_]
-            seats = state.entrants[one.first].account, state.entrants[one.second].account
+            seats = tuple(state.entrants[player].account for player in one)
             start = start_match(number, pairing, terms, seats)
             found.append(CommandEnvelope(board, id_, SERVER_ACCOUNT, start))
         return found
@@ -152,13 +155,16 @@ class TournamentManager:
     ) -> list[CommandEnvelope]:
         """Return the rulings that end matches, in the names of those who took out a player or adjudicated them."""
         found: list[CommandEnvelope] = []
-        pairings = dict(state.pairings) if state.unfinished or state.adjudicated else {}
+        pairings = dict(state.seated) if state.unfinished or state.adjudicated else {}
         for pairing, match in sorted(matches.items()):
             # a ladder has forgotten the matches of long ago
             if not match.is_to_end or pairing not in pairings or len(found) >= MOST_ENDS:
                 continue
-            if pairing in state.unfinished:
-                pair = pairings[pairing].first, pairings[pairing].second
+            pair = pairings[pairing]
+            if len(pair) == SEATS:
+                played = unpack_snapshot(self._store.snapshots([match.board])[0]).state
+                by, ruling = ruling_on_three(pairing, pair, played, state)
+            elif pairing in state.unfinished:
                 left = [one for one in state.withdrawn if one.player in pair]
                 by, ruling = left[0].by, _ruling_on_leavers(pair, left)
             else:
@@ -220,7 +226,7 @@ def _takeovers(number: int, matches: Mapping[int, PairedMatch]) -> list[CommandE
     return [*islice(wanted, MOST_TAKEOVERS)]
 
 
-def _ruling_on_leavers(pair: tuple[int, int], left: Sequence[WithdrawnPlayer]) -> GiveRuling:
+def _ruling_on_leavers(pair: tuple[int, ...], left: Sequence[WithdrawnPlayer]) -> GiveRuling:
     """Return the ruling on a match, whose reasons are those of the withdrawal and stored with the tournament."""
     first = left[0]
     is_lost = len(left) == 1 and first.kind == WithdrawalKind.SILENT
@@ -243,7 +249,7 @@ def _ruling_by_adjudication(made: Adjudication) -> GiveRuling:
 
 
 def start_match(
-    number: int, pairing: int, terms: TournamentTerms, seats: tuple[AccountId, AccountId]
+    number: int, pairing: int, terms: TournamentTerms, seats: tuple[AccountId, ...]
 ) -> StartMatch:
     """Return the command that starts the match of a pairing, the same each time."""
     return StartMatch(

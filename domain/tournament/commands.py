@@ -77,6 +77,8 @@ class WithdrawPlayer(TournamentCommandBase, frozen=True, tag="tournament-withdra
     """A `WithdrawalKind`."""
     text: bytes
     """SHA-256 of a salt and the reasons."""
+    ends: tuple[int, ...] | None = None
+    """The player's open pairings whose matches end; None for all. In groups of three others may go on without the player."""
 
 
 class AppointDirectors(TournamentCommandBase, frozen=True, tag="tournament-directors"):

@@ -78,7 +78,8 @@ from domain.tournament.state import (
 )
 from domain.tournament.substitutes import is_volunteer, substitute, volunteer
 from domain.tournament.teams import joining, naming
-from domain.tournament.terms import TournamentTerms
+from domain.tournament.terms import TournamentForm, TournamentTerms
+from domain.tournament.three_results import ALL_SHARE, RULED_RESULTS
 from domain.tournament.withdrawals import WithdrawalKind
 
 Events = tuple[TournamentEvent, ...]
@@ -412,10 +413,15 @@ def _withdraw(
         raise Refusal(Code.TOO_LATE, SAY("withdrawn"))
     _check_impartial(actor, player, state)
     unfinished = tuple(
-        number
-        for number, one in state.pairings
-        if player in (one.first, one.second) and state.is_open(number)
+        number for number, seats in state.seated if player in seats and state.is_open(number)
     )
+    if command.ends is not None:
+        of_three = terms.form == TournamentForm.THREES
+        if not set(command.ends) <= set(unfinished) or (
+            len(command.ends) < len(unfinished) and not of_three
+        ):
+            raise Refusal(Code.BAD_REQUEST, SAY("withdrawal"))
+        unfinished = tuple(sorted(command.ends))
     event = PlayerWithdrawn(
         account=command.account,
         player=player,
@@ -450,15 +456,17 @@ def _check_adjudication(
     check_phase(state, Phase.RUNNING)
     if len(command.text) != _DIGEST_BYTES or not 1 <= len(command.results) <= MOST_ADJUDICATED:
         raise Refusal(Code.BAD_REQUEST, SAY("adjudication"))
-    pairings = dict(state.pairings)
+    pairings = dict(state.seated)
+    assert state.terms is not None
+    of_three = state.terms.form == TournamentForm.THREES
     for one in command.results:
-        if one.result not in set(PairResult):
+        if one.result not in (RULED_RESULTS if of_three else set(PairResult)):
             raise Refusal(Code.BAD_REQUEST, SAY("adjudication"))
         if one.pairing not in pairings:
             raise Refusal(Code.UNKNOWN_PAIRING, SAY("no-pairing", pairing=one.pairing))
         if not state.is_open(one.pairing):
             raise Refusal(Code.TOO_LATE, SAY("adjudicated", pairing=one.pairing))
-        for player in (pairings[one.pairing].first, pairings[one.pairing].second):
+        for player in pairings[one.pairing]:
             _check_impartial(actor, player, state)
 
 
@@ -483,7 +491,8 @@ def _end_round(
     """Make what is not over in the last stage drawn."""
     check_phase(state, Phase.RUNNING)
     _check_stage(command.stage, state.stage)
-    drawn = tuple(AdjudicatedPairing(one, PairResult.DRAWN) for one in state.open_in_stage)
+    draw = ALL_SHARE if terms.form == TournamentForm.THREES else PairResult.DRAWN
+    drawn = tuple(AdjudicatedPairing(one, draw) for one in state.open_in_stage)
     made = MatchesAdjudicated(results=drawn, text=NO_REASONS, stage=command.stage)
     return _adjudicate(made, SERVER_ACCOUNT, state, terms, recorded)
 

@@ -5,7 +5,14 @@ Every form here is final, as those of a match are: new fields come at the end wi
 
 from domain.fairness import SetupDraw
 from domain.records import AccountId, EventBody
-from domain.tournament.state import AdjudicatedPairing, Entrant, FinalPlace, MatchReport, Pairing
+from domain.tournament.state import (
+    AdjudicatedPairing,
+    Entrant,
+    FinalPlace,
+    MatchReport,
+    Pairing,
+    seats_of,
+)
 from domain.tournament.terms import TournamentTerms
 
 
@@ -105,6 +112,23 @@ class SectionPaired(TournamentEventBody, frozen=True, tag="section-paired"):
     byes: tuple[int, ...] = ()
     """Players with a bye."""
 
+    @property
+    def seats(self) -> tuple[tuple[int, ...], ...]:
+        """The players of each pairing in the order of their seats."""
+        return seats_of(self.pairings)
+
+
+class GroupsPaired(SectionPaired, frozen=True, tag="groups-paired"):
+    """All rounds of groups of three were paired. Its byes are those of the first round, of the second, and so on."""
+
+    thirds: tuple[int, ...] = ()
+    """The player with the third seat of each pairing."""
+
+    @property
+    def seats(self) -> tuple[tuple[int, ...], ...]:
+        """The players of each pairing in the order of their seats."""
+        return seats_of(self.pairings, self.thirds)
+
 
 class ResultsCounted(TournamentEventBody, frozen=True, tag="results-counted"):
     """The results of matches were counted, also in place of earlier ones that a ruling has changed."""
@@ -178,6 +202,13 @@ class PlayerSubstituted(TournamentEventBody, frozen=True, tag="player-substitute
     """SHA-256 of a salt and the reasons, which are stored apart."""
 
 
+class SubstitutedInThrees(PlayerSubstituted, frozen=True, tag="substituted-in-threes"):
+    """The same in groups of three."""
+
+    third: tuple[int, ...] = ()
+    """The pairings in which the number has the third seat."""
+
+
 class TournamentFinished(TournamentEventBody, frozen=True, tag="tournament-finished"):
     """All matches are over."""
 
@@ -206,6 +237,7 @@ TournamentEvent = (
     | LotsDrawn
     | TournamentStarted
     | SectionPaired
+    | GroupsPaired
     | ResultsCounted
     | PlayerWithdrawn
     | DirectorsAppointed
@@ -214,6 +246,7 @@ TournamentEvent = (
     | LadderEnded
     | SubstituteVolunteered
     | PlayerSubstituted
+    | SubstitutedInThrees
     | TournamentFinished
     | PlacesConfirmed
     | TournamentCancelled

@@ -11,6 +11,7 @@ from domain.tournament.events import (
     Entered,
     EntryOpened,
     EntryTakenBack,
+    GroupsPaired,
     InvitationTakenBack,
     LadderEnded,
     LeftAfterSeason,
@@ -98,6 +99,8 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             section = PairedSection(
                 event.players, state.count, event.pairings, event.stage, event.byes, at
             )
+            if isinstance(event, GroupsPaired):
+                section = replace(section, thirds=event.thirds)
             return replace(state, sections=(*state.sections, section))
         case ResultsCounted():
             new = {one.pairing: one for one in event.reports}

@@ -24,6 +24,8 @@ from domain.tournament.terms import (
     TournamentForm,
     TournamentTerms,
 )
+from domain.tournament.three_form import Threes
+from domain.tournament.three_results import SEATS
 from domain.tournament.tie_breaks import FROM_RESULTS
 
 FORMS: Final[Mapping[str, FormRules]] = {
@@ -33,6 +35,7 @@ FORMS: Final[Mapping[str, FormRules]] = {
     TournamentForm.LADDER: Ladder(),
     TournamentForm.LEAGUE: League(),
     TournamentForm.TEAMS: Teams(),
+    TournamentForm.THREES: Threes(),
 }
 
 
@@ -58,7 +61,9 @@ def check_terms(terms: TournamentTerms) -> None:
         raise Refusal(Code.BAD_OPTION, SAY("options"))
     if terms.form not in FORMS:
         raise Refusal(Code.BAD_OPTION, SAY("form", form=terms.form[:24]))
-    if 2 not in rules.players:  # noqa: PLR2004 - a pair
+    if terms.form == TournamentForm.THREES and SEATS not in rules.players:
+        raise Refusal(Code.BAD_OPTION, SAY("not-for-three", game=rules.title))
+    if terms.form != TournamentForm.THREES and 2 not in rules.players:  # noqa: PLR2004 - a pair
         raise Refusal(Code.BAD_OPTION, SAY("not-for-two", game=rules.title))
     given = [name for name in _OWN_TERMS.values() if getattr(terms, name) is not None]
     own = _OWN_TERMS.get(terms.form)

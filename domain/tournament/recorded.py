@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from domain.records import SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
     AdjudicateMatches,
@@ -96,7 +98,8 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case ResultsCounted():
             return [ReportResults(reports=first.reports)]
         case PlayerWithdrawn():
-            return [WithdrawPlayer(account=first.account, kind=first.kind, text=first.text)]
+            plain = WithdrawPlayer(account=first.account, kind=first.kind, text=first.text)
+            return [replace(plain, ends=first.unfinished), plain]
         case SilentDropped():
             return [DropSilent()]
         case LadderEnded():

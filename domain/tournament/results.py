@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum, StrEnum
 from fractions import Fraction
 from math import lcm
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import msgspec
 
@@ -110,6 +110,9 @@ class TieBreakFacts(msgspec.Struct, frozen=True):
 class Tally:
     """The matches that count, by player, and the points made in them. One without a result counts for nobody."""
 
+    parts: ClassVar[int] = 2
+    """Into how many equal parts the units of any points can be split."""
+
     def __init__(
         self,
         players: int,
@@ -120,7 +123,7 @@ class Tally:
     ) -> None:
         """Count matches, and for each of the `byes` a win's points, which are part of no tie-break of its player."""
         worth = exact(points.loss), exact(points.draw), exact(points.win)
-        self.unit: Final = 2 * lcm(*(one.denominator for one in worth))
+        self.unit: Final = self.parts * lcm(*(one.denominator for one in worth))
         """How many units one point has; an even number, so that half of any points is whole."""
         self.worth: Final = tuple(int(one * self.unit) for one in worth)
         """Units for a loss, a draw and a win, by `Half`."""

@@ -27,6 +27,10 @@ class TableCell(msgspec.Struct, frozen=True):
     Empty while there is none.
     """
 
+    def seats_with(self, player: int) -> tuple[int, ...]:
+        """Return all players of the match in the order of their seats; `player` is that of the row."""
+        return (player, self.other) if self.first else (self.other, player)
+
 
 class TableLine(msgspec.Struct, frozen=True):
     """A player's row of a table."""
@@ -79,8 +83,17 @@ def section_table(
     tally = tally_of(section, state, terms)
     for place, count in enumerate(to_come):
         tally.open[place] += count
+    return table_from(tally, cells_of(section, state), section, terms)
+
+
+def table_from(
+    tally: Tally,
+    cells: Mapping[int, Sequence[TableCell]],
+    section: PairedSection,
+    terms: TournamentTerms,
+) -> SectionTable:
+    """Return a table from the matches of a section, and the cells of each of its players."""
     possible = possible_places(tally, terms.tiebreaks)
-    cells = cells_of(section, state)
     lines = []
     for row in table_of(tally, terms.tiebreaks):
         player = section.players[row.player]

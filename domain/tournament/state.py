@@ -103,6 +103,18 @@ class SubstitutedPlayer(msgspec.Struct, frozen=True, array_like=True):
     """The digest of the reasons."""
 
 
+def seats_of(
+    pairings: Sequence[Pairing], thirds: Sequence[int] = ()
+) -> tuple[tuple[int, ...], ...]:
+    """Return the players of each pairing in the order of their seats; `thirds` are those of the third, if there is one."""
+    pairs = [(one.first, one.second) for one in pairings]
+    return (
+        tuple((*pair, third) for pair, third in zip(pairs, thirds, strict=True))
+        if thirds
+        else tuple(pairs)
+    )
+
+
 class PairedSection(msgspec.Struct, frozen=True, array_like=True):
     """A section, with the numbers of its pairings."""
 
@@ -116,6 +128,13 @@ class PairedSection(msgspec.Struct, frozen=True, array_like=True):
     """Its players who get a point without a match."""
     at: int = 0
     """When it was paired, ms."""
+    thirds: tuple[int, ...] = ()
+    """In groups of three the player with the third seat of each pairing; empty elsewhere."""
+
+    @property
+    def seats(self) -> tuple[tuple[int, ...], ...]:
+        """The players of each pairing in the order of their seats."""
+        return seats_of(self.pairings, self.thirds)
 
     @property
     def numbers(self) -> Sequence[int]:
@@ -230,6 +249,12 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
         """The pairings with their numbers."""
         for section in self.sections:
             yield from enumerate(section.pairings, section.first)
+
+    @property
+    def seated(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """The numbers of the pairings, each with its players in the order of their seats."""
+        for section in self.sections:
+            yield from enumerate(section.seats, section.first)
 
     @property
     def count(self) -> int:

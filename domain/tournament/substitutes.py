@@ -6,15 +6,20 @@ matches of the number taken over as they stand.
 
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.tournament.commands import SubstituteInTournament, VolunteerAsSubstitute
-from domain.tournament.events import PlayerSubstituted, SubstituteVolunteered
+from domain.tournament.events import (
+    PlayerSubstituted,
+    SubstitutedInThrees,
+    SubstituteVolunteered,
+)
 from domain.tournament.sentences import SAY
 from domain.tournament.state import Entrant, SubstitutedPlayer, TournamentState, number_in
 from domain.tournament.teams import may_play_for
+from domain.tournament.terms import TournamentForm
 
 _DIGEST_BYTES: Final = 32
 
@@ -54,16 +59,21 @@ def substitute(
         raise Refusal(Code.AGAINST_TERMS, SAY("no-volunteer"))
     if not may_play_for(state, command.substitute, player):
         raise Refusal(Code.AGAINST_TERMS, SAY("other-team"))
-    going = [(n, one) for n, one in state.pairings if n not in state.unfinished]
-    return PlayerSubstituted(
+    going = [(n, one) for n, one in state.seated if player in one and n not in state.unfinished]
+    seats = [tuple(n for n, one in going if one.index(player) == seat) for seat in range(3)]
+    done = PlayerSubstituted(
         player=player,
         account=command.substitute,
         left=command.account,
         rating=state.volunteers[number].rating,
-        first=tuple(n for n, one in going if one.first == player),
-        second=tuple(n for n, one in going if one.second == player),
+        first=seats[0],
+        second=seats[1],
         text=command.text,
     )
+    assert state.terms is not None
+    if state.terms.form == TournamentForm.THREES:
+        return SubstitutedInThrees(**asdict(done), third=seats[2])
+    return done
 
 
 def is_volunteer(state: TournamentState, account: AccountId) -> bool:

@@ -30,6 +30,10 @@ MOST_IN_SWISS: Final = 200
 """Players of a Swiss tournament: pairing more takes too long."""
 
 SWISS_ROUNDS: Final = range(2, 16)
+MOST_IN_THREES: Final = 99
+"""Players of groups of three: the search for more groups takes too long."""
+
+THREES_ROUNDS: Final = range(1, 10)
 MOST_IN_LEAGUE: Final = 300
 """Players of a league, those included who have left."""
 
@@ -53,10 +57,15 @@ LOT: Final = "lot"
 
 USUAL_TIEBREAKS: Final = ("direct", "sonneborn-berger", "wins")
 
+THREES_TIEBREAKS: Final = ("direct", "sonneborn-berger")
+
 SWISS_TIEBREAKS: Final = ("buchholz", "sonneborn-berger", "wins")
 
 ONE_POINT: Final = 100
 """Points are counted in hundredths, so that halves and thirds of places add up exactly."""
+
+USUAL_PLACE_POINTS: Final = (2 * ONE_POINT, ONE_POINT, 0)
+"""For the first, second and third place in groups of three."""
 
 
 class TournamentForm(StrEnum):
@@ -74,6 +83,8 @@ class TournamentForm(StrEnum):
     """Divisions, with promotion and relegation from season to season."""
     TEAMS = "teams"
     """Teams, whose players meet those of every other team, each the one at the same place."""
+    THREES = "threes"
+    """Groups of three at a game for three, in a number of rounds, with points by place."""
 
 
 class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
@@ -92,9 +103,9 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     section: int
     """The number of players of a whole section; 0 in forms without sections."""
     cycles: int = 1
-    """How many matches each pair plays, with sides exchanged from one to the next."""
+    """How many matches each pair plays, with sides exchanged from one to the next; in groups of three the rounds."""
     points: tuple[int, int, int] = (ONE_POINT, ONE_POINT // 2, 0)
-    """For a win, a draw and a loss, in hundredths."""
+    """For a win, a draw and a loss, in groups of three for the first, second and third place; in hundredths."""
     tiebreaks: tuple[str, ...] = USUAL_TIEBREAKS
     """Names of `FROM_RESULTS`, in their order, and maybe `LOT` at the end."""
     capacity: int = 0
@@ -129,6 +140,13 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     """Whether players are seeded by lot, and not by rating."""
 
     @property
+    def rounds(self) -> int:
+        """The rounds of a Swiss tournament, or of groups of three; 0 in other forms."""
+        if self.form == TournamentForm.THREES:
+            return self.cycles
+        return self.swiss.rounds if self.swiss else 0
+
+    @property
     def room(self) -> int:
         """The most players."""
         return self.capacity or self.most
@@ -150,6 +168,7 @@ _MOST: Final[Mapping[str, int]] = {
     TournamentForm.SWISS: MOST_IN_SWISS,
     TournamentForm.LEAGUE: MOST_IN_LEAGUE,
     TournamentForm.TEAMS: MOST_TEAMS * (max(TEAM_SIZES) + MOST_RESERVES),
+    TournamentForm.THREES: MOST_IN_THREES,
 }
 """The most players of the forms that have fewer than `MOST_ENTRANTS`."""
 
@@ -160,6 +179,7 @@ FEWEST_TO_START: Final[Mapping[str, int]] = {
     TournamentForm.LADDER: 2,
     TournamentForm.LEAGUE: FEWEST_IN_SECTION,
     TournamentForm.TEAMS: 2 * min(TEAM_SIZES),
+    TournamentForm.THREES: 3,
 }
 """The least players with which a tournament of a form starts."""
 

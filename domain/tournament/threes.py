@@ -1,5 +1,6 @@
-"""Rounds of games for three: groups without repeated company as far as possible."""
+"""Rounds of games for three: groups without repeated company as far as possible, and fair seats."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 from typing import Final
@@ -29,6 +30,61 @@ def next_threes(players: Sequence[int], earlier: Iterable[Three]) -> tuple[list[
     third = len(staying) // 3
     spread = [staying[one + third * column] for one in range(third) for column in range(3)]
     return _threes(spread, met), sorted(resting)
+
+
+def all_rounds_of_threes(
+    players: int, rounds: int
+) -> tuple[list[list[Three]], list[tuple[int, ...]]]:
+    """Return the groups of each round in the order of their seats, and for each round the players who sit out."""
+    groups: list[Three] = []
+    resting = []
+    for _ in range(rounds):
+        found, out = next_threes(range(players), groups)
+        groups += found
+        resting.append(tuple(out))
+    size = players // 3
+    seated = seated_fairly(groups)
+    return [seated[at : at + size] for at in range(0, len(seated), size)], resting
+
+
+_Node = tuple[int, int]
+
+
+def seated_fairly(groups: Iterable[Three]) -> list[Three]:
+    """Return the groups in another order of their players, so that nobody has a seat twice more than another.
+
+    Three groups in a row of a player are a node, each group is one, and the seats are three colours of the edges between
+    them: by König's theorem, no two edges of a node need to have the same.
+    """
+    seats: defaultdict[_Node, dict[int, _Node]] = defaultdict(dict)
+    before: Counter[int] = Counter()
+    nodes = []
+    for number, group in enumerate(groups):
+        here = (-1, number)
+        for player in group:
+            mine = (player, before[player] // 3)
+            before[player] += 1
+            seat = next(one for one in range(3) if one not in seats[mine])
+            free = next(one for one in range(3) if one not in seats[here])
+            _exchange_seats(seats, here, seat, free)
+            seats[mine][seat], seats[here][seat] = here, mine
+        nodes.append(here)
+    return [(seats[node][0][0], seats[node][1][0], seats[node][2][0]) for node in nodes]
+
+
+def _exchange_seats(
+    seats: defaultdict[_Node, dict[int, _Node]], node: _Node, seat: int, free: int
+) -> None:
+    """Make a seat of a node free that has another `free`, by exchanging the two along the path from there."""
+    edges = []
+    at, wanted = node, seat
+    while wanted in seats[at]:
+        edges.append((at, seats[at][wanted], wanted))
+        at, wanted = seats[at][wanted], free + seat - wanted
+    for one, other, known in edges:
+        del seats[one][known], seats[other][known]
+    for one, other, known in edges:
+        seats[one][free + seat - known], seats[other][free + seat - known] = other, one
 
 
 def _threes(players: Sequence[int], met: set[frozenset[int]]) -> list[Three]:

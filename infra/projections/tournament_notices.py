@@ -102,9 +102,7 @@ def _notices(  # noqa: C901, PLR0912 - one case an event
         case events.SectionPaired() as section:
             is_first = event.command == start
             kind = NoticeKind.TOURNAMENT_STARTED if is_first else NoticeKind.PAIRED
-            matches = Counter(
-                player for one in section.pairings for player in (one.first, one.second)
-            )
+            matches = Counter(player for seats in section.seats for player in seats)
             gone = {one.player for one in state.withdrawn}
             for player in dict.fromkeys((*section.players, *matches)):
                 if player not in gone:

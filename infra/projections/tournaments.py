@@ -13,7 +13,7 @@ order, so what they say of a pairing is merged.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, starmap, zip_longest
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -26,6 +26,7 @@ from domain.tournament import events
 from domain.tournament.results import PairResult
 from domain.tournament.state import MatchReport, Phase
 from domain.tournament.terms import TournamentForm, fewest_to_start
+from domain.tournament.three_results import NO_PLACES, SEATS, places_text
 from infra.projections.buckets import TOURNAMENTS, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.generations import Query
 from infra.projections.projection import Fact, Projection
@@ -123,7 +124,7 @@ class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
     seq: int = 0
     """The number of the event that made or took away its result; 0 before."""
     result: str = ""
-    """A `PairResult`, or empty."""
+    """A `PairResult`, the places of a match for three, or empty."""
     counted_seq: int = 0
     counted: str = ""
     """Event and result, as the tournament has counted them."""
@@ -135,8 +136,8 @@ class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
     """Its players; empty until it has started."""
     seats_seq: int = 0
     """The number of the match's event by which they are so."""
-    orders: tuple[SeatOrder, SeatOrder] = (_NO_ORDER, _NO_ORDER)
-    """For each seat."""
+    orders: tuple[SeatOrder, ...] = (_NO_ORDER, _NO_ORDER)
+    """For each seat; those of further seats may be missing."""
 
     @property
     def is_news(self) -> bool:
@@ -361,6 +362,10 @@ def _changes(fact: Fact) -> Iterator[_PairChange]:  # noqa: C901 - one case an e
             yield _PairChange(event.match, pairing, PairedMatch(orders=(order, _NO_ORDER)))
         for pairing in event.body.second:
             yield _PairChange(event.match, pairing, PairedMatch(orders=(_NO_ORDER, order)))
+        if isinstance(event.body, events.SubstitutedInThrees):
+            for pairing in event.body.third:
+                third = PairedMatch(orders=(_NO_ORDER, _NO_ORDER, order))
+                yield _PairChange(event.match, pairing, third)
     elif fact.setup.pairing is not None and (change := _change_of(fact)) is not None:
         yield _PairChange(*fact.setup.pairing, change)
 
@@ -374,8 +379,16 @@ def _change_of(fact: Fact) -> PairedMatch | None:
         return None
     result = ""
     if fact.result:
-        result = pair_result(fact.result.winners, played=fact.result.played)
+        found = fact.result
+        result = result_in_tournament(found.winners, found.ranks, played=found.played)
     return PairedMatch(board=event.match, seq=event.seq, result=result)
+
+
+def result_in_tournament(winners: tuple[Seat, ...], ranks: tuple[int, ...], *, played: bool) -> str:
+    """Return the result of a match as its tournament counts it: `pair_result`, or the places of a match for three."""
+    if len(ranks) == SEATS:
+        return places_text(ranks) if winners else NO_PLACES
+    return pair_result(winners, played=played)
 
 
 def pair_result(winners: tuple[Seat, ...], *, played: bool) -> str:
@@ -398,7 +411,7 @@ def _merged(one: PairedMatch, other: PairedMatch) -> PairedMatch:
     """Return what both say of a match: of each part the later."""
     seen, counted = max(one, other, key=_seen), max(one, other, key=_counted_seq)
     sits = max(one, other, key=_seats_seq)
-    first, second = map(max, one.orders, other.orders)
+    orders = zip_longest(one.orders, other.orders, fillvalue=_NO_ORDER)
     return PairedMatch(
         one.board or other.board,
         seen.seq,
@@ -409,7 +422,7 @@ def _merged(one: PairedMatch, other: PairedMatch) -> PairedMatch:
         one.adjudicated or other.adjudicated,
         sits.seats,
         sits.seats_seq,
-        (first, second),
+        tuple(starmap(max, orders)),
     )
 
 

@@ -103,6 +103,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "not-of-tournament": "match {board} isn't one of this tournament",
     "tournament-list": "a list is one of open, running, ended and own",
     "no-trf": "only a Swiss tournament has a report in TRF16, from its first round on",
+    "three-places": "give the points of three places, such as 2, 1 and 0",
     "enter-yourself": "players enter tournaments themselves; an organiser can enter robots",
     "club-by-link": "{club} is joined with a link; ask one of its organisers for one",
     "club-link-over": "this link doesn't lead to a club any more; ask for another",

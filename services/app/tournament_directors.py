@@ -16,13 +16,13 @@ from domain.match.state import MatchState, deadline
 from domain.records import AccountId
 from domain.tournament.commands import AdjudicateMatches, AppointDirectors
 from domain.tournament.forms import form_of
-from domain.tournament.results import PairResult
 from domain.tournament.state import AdjudicatedPairing
 from services.app.context import Actor, App
 from services.app.matches import read_snapshot
 from services.app.play import Steps, course
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
+from services.app.threes import results_of_directors
 from services.app.tournaments import (
     TournamentView,
     ask,
@@ -35,16 +35,13 @@ from services.app.tournaments import (
 MOST_WATCHED: Final = 200
 """Matches that the page of a director reads."""
 
-WINNERS: Final = (PairResult.FIRST_WON, PairResult.SECOND_WON, PairResult.DRAWN)
-"""The results that a director may give."""
-
 
 class DirectedMatch(msgspec.Struct, frozen=True):
     """A match that goes on, or on which a claim waits for a ruling."""
 
     pairing: int
     board: int
-    players: tuple[int, int]
+    players: tuple[int, ...]
     """The numbers of its players in the tournament, the first to move first."""
     state: MatchState
     flag_at: int | None
@@ -104,7 +101,7 @@ def appoint(app: App, actor: Actor, number: int, userids: Sequence[str]) -> Step
 def adjudicate(
     app: App, actor: Actor, number: int, board: int, result: str, why: str
 ) -> Steps[Answered]:
-    """Decide a match that is not over as `1-0`, `0-1` or `1/2`, with reasons that its players read.
+    """Decide a match that is not over as one of `results_of_directors`, with reasons that its players read.
 
     A ruling ends the match soon after; if it has ended by itself before, its own result counts.
     `not-an-organiser`, `unknown-board`, `too-late` with a result, `against-terms` in the own section.
@@ -115,8 +112,8 @@ def adjudicate(
     pairing = next((n for n, one in matches.items() if one.board == board), None)
     if pairing is None:
         raise Refusal(Code.UNKNOWN_BOARD, SAY("not-of-tournament", board=board))
-    if result not in WINNERS:
-        known = ", ".join(WINNERS)
+    known = ", ".join(results_of_directors(state))
+    if result not in results_of_directors(state):
         raise Refusal(Code.BAD_REQUEST, SAY("choice", text=result[:24], choices=known))
     given = (AdjudicatedPairing(pairing, result),)
 
@@ -160,9 +157,9 @@ def director_view(app: App, account: AccountId, number: int, section: int = 0) -
 def _watched(app: App, view: TournamentView) -> list[DirectedMatch]:
     """Return the matches that go on or have an open case, read in one round trip; a damaged one is missing."""
     pairings = {
-        pairing: (one.first, one.second)
+        pairing: seats
         for section in view.sections
-        for pairing, one in enumerate(section.pairings, section.first)
+        for pairing, seats in zip(section.numbers, section.seats, strict=True)
     }
     boards = [(pairing, one.board) for pairing, one in sorted(view.matches.items()) if one.board][
         -MOST_WATCHED:

@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from domain.clocks.time_control import read_time_control
+from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.rules import rules_id
 from domain.tournament.entry_terms import EntryTerms
@@ -20,14 +21,19 @@ from domain.tournament.form_terms import (
 from domain.tournament.forms import check_terms
 from domain.tournament.terms import (
     LOT,
+    ONE_POINT,
     SWISS_TIEBREAKS,
+    THREES_TIEBREAKS,
+    USUAL_PLACE_POINTS,
     USUAL_TIEBREAKS,
     TournamentForm,
     TournamentTerms,
 )
+from domain.tournament.three_results import SEATS
 from services.app import clubs
 from services.app.context import App
 from services.app.games import read_multiplayer_game
+from services.app.refusal_words import SAY
 
 USUAL_SECTION: Final = 7
 """Players of a section, where nobody says."""
@@ -37,6 +43,9 @@ USUAL_LEAGUE: Final = LeagueTerms(size=8, up=2, down=2, seasons=4)
 USUAL_ROUNDS: Final = 5
 """Rounds of a Swiss tournament, where nobody says."""
 
+
+USUAL_POINTS: Final = tuple(points // ONE_POINT for points in USUAL_PLACE_POINTS)
+"""For the places in groups of three, where nobody says."""
 
 USUAL_TEAM: Final = 4
 """How many players of a team play, where nobody says."""
@@ -85,7 +94,9 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     third_place: bool = False
     """Whether those who lose the semifinals play for the third place."""
     rounds: int = USUAL_ROUNDS
-    """Rounds of a Swiss tournament."""
+    """Rounds of a Swiss tournament, or of groups of three."""
+    place_points: tuple[int, ...] = USUAL_POINTS
+    """For the first, second and third place, in groups of three."""
     team_size: int = USUAL_TEAM
     """How many players of a team play, in a tournament of teams."""
     ladder: LadderTerms = LadderTerms()
@@ -111,11 +122,15 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a lot decides between players who are equal in all else."""
 
 
+OWN_CYCLES: Final = (TournamentForm.KNOCKOUT, TournamentForm.THREES)
+"""The forms whose cycles are not how often each pair meets."""
+
 _TIEBREAKS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.KNOCKOUT: (),
     TournamentForm.LADDER: (),
     TournamentForm.SWISS: SWISS_TIEBREAKS,
     TournamentForm.TEAMS: (),
+    TournamentForm.THREES: THREES_TIEBREAKS,
 }
 """The tie-breaks of the forms that have others than the usual ones."""
 
@@ -161,5 +176,22 @@ def terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTe
         league=plan.league if is_league else None,
         teams=TeamTerms(plan.team_size) if of_teams else None,
     )
+    if plan.form == TournamentForm.THREES:
+        found = msgspec.structs.replace(found, cycles=plan.rounds, points=_place_points(plan))
     check_terms(found)
     return found
+
+
+def _place_points(plan: TournamentPlan) -> tuple[int, int, int]:
+    """Return the points of the three places in hundredths; `bad-option` for another number of them."""
+    if len(plan.place_points) != SEATS:
+        raise Refusal(Code.BAD_OPTION, SAY("three-places"))
+    first, second, third = (points * ONE_POINT for points in plan.place_points)
+    return first, second, third
+
+
+def whole_points(terms: TournamentTerms) -> tuple[int, ...]:
+    """Return the points of the places of groups of three as a plan has them; the usual ones for other forms."""
+    if terms.form != TournamentForm.THREES:
+        return USUAL_POINTS
+    return tuple(points // ONE_POINT for points in terms.points)

@@ -59,9 +59,11 @@ from services.app.play import Steps, course, decided, finish
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
+from services.app.threes import ends_with
 from services.app.tournament_entries import captain_of, check_code, rating_of_entrant
 from services.app.tournament_outcomes import outcome_of
 from services.app.tournament_plans import (
+    OWN_CYCLES,
     USUAL_LEAGUE,
     USUAL_ROUNDS,
     USUAL_SECTION,
@@ -69,6 +71,7 @@ from services.app.tournament_plans import (
     NextStage,
     TournamentPlan,
     terms_of,
+    whole_points,
 )
 
 MOST_ORGANISED: Final = 10
@@ -260,11 +263,13 @@ def withdraw(
     remaining matches are lost. The reasons are those of the rulings that end the matches, and their players read them.
     `not-an-organiser`, `not-entered`, `against-terms` in the own section, `too-late`, and as a text is refused.
     """
-    check_directs(app, actor.account, visible_state(app, actor.account, number))
+    state = visible_state(app, actor.account, number)
+    check_directs(app, actor.account, state)
     account = app.accounts.id_of(userid)
+    ends = ends_with(app, number, state, account)
 
     def command(digest: bytes) -> WithdrawPlayer:
-        return WithdrawPlayer(account=account, kind=kind, text=digest)
+        return WithdrawPlayer(account=account, kind=kind, text=digest, ends=ends)
 
     return (yield from ask_with_reasons(app, actor, number, why, command))
 
@@ -557,12 +562,13 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         by_rating=any(one.by_rating for one in terms.stages),
         days=terms.days,
         players=terms.capacity,
-        double=terms.cycles > 1 and terms.form != TournamentForm.KNOCKOUT,
+        double=terms.cycles > 1 and terms.form not in OWN_CYCLES,
         team_size=terms.teams.size if terms.teams else USUAL_TEAM,
-        matches=terms.cycles,
+        matches=terms.cycles if terms.knockout else 1,
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
-        rounds=terms.swiss.rounds if terms.swiss else USUAL_ROUNDS,
+        rounds=terms.rounds or USUAL_ROUNDS,
+        place_points=whole_points(terms),
         ladder=terms.ladder or LadderTerms(),
         league=terms.league or USUAL_LEAGUE,
         when_full=terms.when_full,

@@ -10,6 +10,7 @@ from domain.clocks.time_control import DAY
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
+from domain.ratings import ranking
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
 from domain.tournament.commands import ChallengeOnLadder, ReportResults
@@ -19,7 +20,7 @@ from domain.tournament.ladder_form import reasons
 from domain.tournament.state import MatchReport, TournamentState
 from domain.tournament.swiss_rounds import waits_for_round
 from domain.tournament.terms import TournamentForm
-from infra.projections.tournaments import pair_result
+from infra.projections.tournaments import result_in_tournament
 from services.app import teams, tournaments
 from services.app.play import Course, OutcomeNotDurable, submit
 from services.app.receipts import Answered
@@ -86,6 +87,16 @@ _TEAMS: Final = TournamentPlan(
     team_size=4,
     double=True,
 )
+_THREES: Final = TournamentPlan(
+    name="Three at a table",
+    text="Four rounds of Halves in groups of three. Nobody meets anybody twice.",
+    form=TournamentForm.THREES,
+    game="halves",
+    terms=("--days=5",),
+    rounds=4,
+    players=9,
+    when_full=True,
+)
 _FORMS: Final = (
     (_RUNNING, ("anneke", "bruno", "chidi", "emre", "goran")),
     (_TIES, _CLIMBERS),
@@ -93,6 +104,7 @@ _FORMS: Final = (
     (_LADDER, _CLIMBERS),
     (_LEAGUE, (*_CLIMBERS, _NEWCOMER)),
     (_TEAMS, _CLIMBERS),
+    (_THREES, (*_CLIMBERS, _NEWCOMER)),
 )
 """The tournaments that are played, with their players."""
 _BEGAN: Final = 24
@@ -104,6 +116,7 @@ _PACES: Final = {
     _LADDER.name: 0.17,
     _LEAGUE.name: 0.17,
     _TEAMS.name: 0.37,
+    _THREES.name: 0.7,
 }
 """Days between two moves of the first match of each."""
 
@@ -218,19 +231,21 @@ def _manage(
         timeline.at(app.now, partial(_manage, app, timeline, now, ids, plan))
         return
     reports = []
-    for pairing, one in state.pairings:
+    for pairing, players in state.seated:
         id_ = start_id(number, pairing)
         board = app.store.allocate(id_)
         match = unpack_snapshot(app.store.snapshots([board])[0]).state
         if not match.started:
-            seats = state.entrants[one.first].account, state.entrants[one.second].account
+            seats = tuple(state.entrants[player].account for player in players)
             start = start_match(number, pairing, terms, seats)
             app.add(CommandEnvelope(board, id_, SERVER_ACCOUNT, start))
             # each match has its own pace, so that some are over and others are not
             pace = round(_PACES[plan.name] * (1 + pairing % 4) * DAY)
             _plan_move(app, timeline, now, _Played(board, pace))
         elif match.result and pairing not in state.reports:
-            result = pair_result(match.result.winners, played=match.played)
+            left = [seat for seat, _ in match.out]
+            ranks = ranking(len(match.seats), match.result.winners, left)
+            result = result_in_tournament(match.result.winners, ranks, played=match.played)
             reports.append(MatchReport(pairing, board, match.seq, result))
     if reports:
         report = ReportResults(reports=tuple(reports))

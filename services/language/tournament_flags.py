@@ -52,6 +52,7 @@ _OWN_FLAGS: Final = frozenset(
         "--ladder",
         "--league",
         "--teams",
+        "--threes",
     }
 )
 """The flags of a tournament itself; all others are the time control's and the game's."""
@@ -67,6 +68,9 @@ _LADDER: Final = re.compile(r"swap|[0-9]{1,4}(,[0-9]{1,4}){0,4}(,swap)?")
 
 
 _LEAGUE: Final = re.compile(r"[0-9]{1,4}(,[0-9]{1,4}){3}")
+
+
+_THREES: Final = re.compile(r"[0-9]{1,4}(,[0-9]{1,5}){0,3}")
 
 
 _BAND: Final = re.compile(r"(?=.*[0-9])([0-9]{0,4})-([0-9]{0,4})")
@@ -123,6 +127,7 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
     "--ladder": "--ladder, --ladder=3,2, --ladder=3,2,14,60,5,swap",
     "--league": "--league=8,2,2,4",
     "--teams": "--teams=4",
+    "--threes": "--threes=5, --threes=5,3,1,0",
     "--stages": "--stages=2/6/6, --stages=2/9/5,1/3/3",
     "--start": "--start=2030-12-24 (UTC), --start=2030-12-24T18:00",
     "--rating": "--rating=1200-1600, --rating=1200-, --rating=-1600",
@@ -155,6 +160,10 @@ def _fields_of(  # noqa: C901 - one case a flag
         found = {"form": TournamentForm.SWISS, "rounds": int(value)}
     elif value and name == "--teams" and _NUMBER.fullmatch(value):
         found = {"form": TournamentForm.TEAMS, "team_size": int(value)}
+    elif value and name == "--threes" and _THREES.fullmatch(value):
+        rounds, *points = map(int, value.split(","))
+        given = {"place_points": tuple(points)} if points else {}
+        found = {"form": TournamentForm.THREES, "rounds": rounds, **given}
     elif name == "--ladder" and (value is None or _LADDER.fullmatch(value.lower())):
         found = {"form": TournamentForm.LADDER, "ladder": _ladder(value or "")}
     elif value and name == "--league" and _LEAGUE.fullmatch(value):

@@ -11,7 +11,7 @@ from domain.clocks.length import longest
 from domain.clocks.time_control import TimeControl
 from domain.rules import rules_by_id
 from domain.tournament.forms import form_of
-from domain.tournament.standings import TableCell
+from domain.tournament.standings import CANCELLED, TableCell
 from domain.tournament.state import LadderPlayer, Phase, TournamentState
 from domain.tournament.terms import (
     LOT,
@@ -20,6 +20,7 @@ from domain.tournament.terms import (
     TournamentForm,
     TournamentTerms,
 )
+from domain.tournament.three_form import ThreeCell
 from infra.languages.wording import N_, Wording
 from infra.projections.tournaments import TournamentRow
 from services.app.tournaments import NextSeason
@@ -56,6 +57,7 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
     TournamentForm.LADDER: N_("Ladder"),
     TournamentForm.LEAGUE: N_("League"),
     TournamentForm.TEAMS: N_("Teams"),
+    TournamentForm.THREES: N_("Groups of three"),
 }
 
 
@@ -124,7 +126,7 @@ def _terms(terms: TournamentTerms, words: Wording, club: str) -> Iterator[str]:
     yield from _FORMS[terms.form](terms, words)
     if terms.seed_by_lot:
         yield _("a lot decides who meets whom, and not the rating")
-    if terms.form != TournamentForm.LADDER:
+    if terms.form not in (TournamentForm.LADDER, TournamentForm.THREES):
         win, draw, loss = (points_text(Fraction(one, ONE_POINT), words) for one in terms.points)
         yield _(
             "points: %(win)s for a win, %(draw)s for a draw, %(loss)s for a loss",
@@ -339,6 +341,46 @@ def _teams(terms: TournamentTerms, words: Wording) -> Iterator[str]:
     yield _("all matches begin together")
 
 
+def _threes(terms: TournamentTerms, words: Wording) -> Iterator[str]:
+    """Yield how groups are made, and the points of their places."""
+    _ = words.gettext
+    yield words.ngettext(
+        "groups of three: %(count)s round, whose matches begin together",
+        "groups of three: %(count)s rounds, whose matches all begin together",
+        terms.cycles,
+    )
+    yield _(
+        "as far as possible nobody meets the same player twice, and everybody has each seat equally often"
+    )
+    first, second, third = (points_text(Fraction(one, ONE_POINT), words) for one in terms.points)
+    yield _(
+        "points: %(first)s for first place, %(second)s for second, %(third)s for third; players who share places share their points",
+        first=first,
+        second=second,
+        third=third,
+    )
+    yield _(
+        "with a number of players that three doesn’t divide, one or two have a bye in each round, with the points of second place"
+    )
+    if terms.days:
+        yield words.ngettext(
+            "a match that is not over after %(count)s day is shared by those who still play it",
+            "a match that is not over after %(count)s days is shared by those who still play it",
+            terms.days,
+        )
+
+
+def place_clause(cell: ThreeCell, names: Sequence[str], words: Wording) -> str:
+    """Return a place in a match for three with the two others, such as `place 1 against anna and bob`; `names` are theirs."""
+    _, others = words.gettext, words.names(names)
+    if cell.half == CANCELLED:
+        return _("not counted, against %(names)s", names=others)
+    place = cell.half.rstrip("=")
+    if cell.half == place:
+        return _("place %(place)s against %(names)s", place=place, names=others)
+    return _("place %(place)s, shared, against %(names)s", place=place, names=others)
+
+
 def team_name(captain: str, words: Wording) -> str:
     """Return what a team is called, such as `alice’s team`."""
     return words.gettext("%(captain)s’s team", captain=captain)
@@ -351,6 +393,7 @@ _FORMS: Final[Mapping[str, Callable[[TournamentTerms, Wording], Iterator[str]]]]
     TournamentForm.LADDER: _ladder,
     TournamentForm.LEAGUE: _league,
     TournamentForm.TEAMS: _teams,
+    TournamentForm.THREES: _threes,
 }
 
 

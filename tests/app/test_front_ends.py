@@ -274,6 +274,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournament_invitations.invite": Row(),
     "tournament_invitations.make_code": Row(),
     "tournament_plans.terms_of": WITHIN,
+    "threes.ends_with": WITHIN,
     "tournament_directors.directs_match": WITHIN,
     "tournament_directors.appoint": Row(),
     "tournament_directors.adjudicate": Row(),

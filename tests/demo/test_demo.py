@@ -321,7 +321,9 @@ def test_one_tournament_of_each_form_is_in_full_swing_and_one_is_open_for_entry(
     lists = Tournaments(server.client)
     found, (entry,) = lists.listed("running", 0, 9), lists.listed("open", 0, 9)
     forms = {row.form: row for row in found}
-    assert sorted(forms) == ["knockout", "ladder", "league", "round-robin", "swiss", "teams"]
+    assert sorted(forms) == [
+        *("knockout", "ladder", "league", "round-robin", "swiss", "teams", "threes"),
+    ]
     running, league = forms["round-robin"], forms["league"]
     # both seasons have begun, and some matches of each are over
     assert (league.started, league.pairings, league.entered) == (18, 18, 9)
@@ -333,6 +335,8 @@ def test_one_tournament_of_each_form_is_in_full_swing_and_one_is_open_for_entry(
     over = [bool(one.result) for one in lists.matches(running.number).values()]
     assert any(over)
     assert not all(over)
+    of_three = [bool(one.result) for one in lists.matches(forms["threes"].number).values()]
+    assert (len(of_three), any(of_three), all(of_three)) == (12, True, False)
     assert 0 < entry.entered < entry.room
     assert {check_match(server.store, one.number).kind for one in (*found, entry)} == {"tournament"}
 

@@ -49,7 +49,7 @@ from domain.tournament.form_terms import (
 )
 from domain.tournament.state import AdjudicatedPairing, Pairing
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
-from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
+from tests.helpers.tournaments import OF_THREES, ORGANISER, PLAYERS, Tournament
 
 FILE = Path(__file__).parent / "events-2.json"
 
@@ -443,10 +443,28 @@ def invited():
     return found
 
 
+def threes():
+    """Groups of three among four: one leaves, another goes to a substitute, and all else is played."""
+    found = Tournament()
+    found.draft(**OF_THREES | {"cycles": 4, "tiebreaks": ("direct",)})
+    found.enter(4)
+    found.do(ORGANISER, StartTournament())
+    new, (gone, other, *_) = PLAYERS[9], found.state.entrants
+    found.do(new, VolunteerAsSubstitute(rating=1300))
+    taken = SubstituteInTournament(account=other.account, substitute=new, text=digest("ill"))
+    left_by = WithdrawPlayer(account=gone.account, kind="silent", text=digest("gone"))
+    found.do(ORGANISER, taken, left_by)
+    for number, result in enumerate(("1-2-3", "1-2-2", "1-1-3", "1-1-1")):
+        if number not in found.state.unfinished:
+            found.report(result, first=number)
+    found.do(ORGANISER, ConfirmPlaces())
+    return found
+
+
 TOURNAMENTS = {
     "cancelled tournament": cancelled, "invited tournament": invited, "knockout": knockout, "ladder": ladder, "league": league,
     "left tournament": left, "substituted tournament": substituted, "swiss": swiss, "teams": teams,
-    "tournament": tournament,
+    "threes": threes, "tournament": tournament,
 }  # fmt: skip
 ALL = MATCHES | TOURNAMENTS
 

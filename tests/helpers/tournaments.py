@@ -1,6 +1,7 @@
 """A tournament without a store: its commands decided, its events chained, and checked again."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -30,6 +31,17 @@ ORGANISER = b"organise"
 PLAYERS = tuple(f"player{number:02}".encode() for number in range(20))
 NUMBER = 7
 SEED = ChainSeed(1, 3, b"a seed of the shard".ljust(32))
+OF_THREES: dict[str, Any] = {
+    "form": "threes",
+    "rules": "halves/1",
+    "section": 0,
+    "cycles": 3,
+    "points": (200, 100, 0),
+    "tiebreaks": ("direct", "sonneborn-berger"),
+    "capacity": 0,
+    "when_full": False,
+}
+"""What groups of three have otherwise than `terms_of_three`."""
 
 
 def terms_of_three(**changes: object) -> TournamentTerms:

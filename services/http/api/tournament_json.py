@@ -12,6 +12,7 @@ from domain.tournament.seasons import division_changes
 from domain.tournament.standings import SectionTable, TableLine
 from domain.tournament.state import PairedSection
 from domain.tournament.terms import ONE_POINT, TournamentForm, TournamentTerms
+from domain.tournament.three_form import byes_by_round, three_result
 from infra.languages.wording import IN_ENGLISH
 from services.app.context import App
 from services.app.names import userids_of
@@ -58,7 +59,7 @@ class TournamentInList(msgspec.Struct, frozen=True):
     phase: str
     """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
     form: str
-    """`round-robin`, `knockout`, `swiss`, `league`, `ladder` or `teams`."""
+    """`round-robin`, `knockout`, `swiss`, `league`, `ladder`, `teams` or `threes`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -90,7 +91,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The terms of a tournament, which never change."""
 
     form: str
-    """`round-robin`, `knockout`, `swiss`, `league`, `ladder` or `teams`."""
+    """`round-robin`, `knockout`, `swiss`, `league`, `ladder`, `teams` or `threes`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -108,13 +109,13 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     by_rating: bool
     """Whether the sections of further stages are made by rating."""
     cycles: int
-    """How many matches each pair plays; those of a tie in a knockout."""
+    """How many matches each pair plays; those of a tie in a knockout, and the rounds of groups of three."""
     extra: int
     """How many more matches a drawn tie gets."""
     third_place: bool
     """Whether those who lose the semifinals play for third place."""
     rounds: int
-    """Rounds of a Swiss tournament; 0 in other forms."""
+    """Rounds of a Swiss tournament, or of groups of three; 0 in other forms."""
     days: int
     """Days after which what is not over in a round or stage is drawn; 0 for no end but that of its matches."""
     ladder: LadderRules | None
@@ -122,7 +123,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     league: LeagueRules | None
     """Null in other forms."""
     points: tuple[float, ...]
-    """For a win, a draw and a loss."""
+    """For a win, a draw and a loss; in groups of three for the first, second and third place."""
     tiebreaks: tuple[str, ...]
     """In their order."""
     players: int
@@ -198,7 +199,12 @@ class PairingInSection(msgspec.Struct, frozen=True):
     board: int | None
     """The number of its match; null until that has begun."""
     result: str
-    """`1-0`, `0-1` or `1/2`, by forfeit `+-`, `-+` or `--`; empty while there is none that counts."""
+    """`1-0`, `0-1` or `1/2`, by forfeit `+-`, `-+` or `--`; empty while there is none that counts.
+
+    In groups of three the places of the three players, such as `1-2-2`, or `0-0-0` if it was annulled.
+    """
+    third: int | None = None
+    """In groups of three the number in `entrants` of the player with the third seat; null in other forms."""
 
 
 class ByeInRound(msgspec.Struct, frozen=True):
@@ -210,7 +216,7 @@ class ByeInRound(msgspec.Struct, frozen=True):
 
 
 class TournamentSection(msgspec.Struct, frozen=True):
-    """A section of a tournament; a knockout and a Swiss tournament have one of all rounds."""
+    """A section of a tournament; a knockout, a Swiss tournament and groups of three have one of all rounds."""
 
     stage: int
     """From 1; of a league the season, whose divisions are in order from the top."""
@@ -219,7 +225,7 @@ class TournamentSection(msgspec.Struct, frozen=True):
     """By place."""
     pairings: tuple[PairingInSection, ...]
     byes: tuple[ByeInRound, ...] = ()
-    """Of a Swiss tournament; each gave the points of a win."""
+    """Of a Swiss tournament, where each gives the points of a win, or of groups of three, where it gives those of second place."""
 
 
 class ComingSeason(msgspec.Struct, frozen=True):
@@ -366,7 +372,7 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         by_rating=any(one.by_rating for one in terms.stages),
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
-        rounds=terms.swiss.rounds if terms.swiss else 0,
+        rounds=terms.rounds,
         days=terms.days,
         ladder=LadderRules(**msgspec.structs.asdict(terms.ladder)) if terms.ladder else None,
         league=LeagueRules(**msgspec.structs.asdict(terms.league)) if terms.league else None,
@@ -418,13 +424,20 @@ def _pairings(section: PairedSection, view: TournamentView) -> tuple[PairingInSe
             first=one.first,
             second=one.second,
             board=view.matches[number].board or None if number in view.matches else None,
-            result=view.state.result_of(number),
+            result=three_result(number, seats, view.state)
+            if section.thirds
+            else view.state.result_of(number),
+            third=seats[2] if section.thirds else None,
         )
-        for number, one in zip(section.numbers, section.pairings, strict=True)
+        for number, one, seats in zip(section.numbers, section.pairings, section.seats, strict=True)
     )
 
 
 def _byes(view: TournamentView) -> tuple[ByeInRound, ...]:
+    if view.terms.form == TournamentForm.THREES:
+        (section,) = view.sections
+        rounds = enumerate(byes_by_round(section), 1)
+        return tuple(ByeInRound(number, player) for number, some in rounds for player in some)
     if view.terms.form != TournamentForm.SWISS:
         return ()
     return tuple(

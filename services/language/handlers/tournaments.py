@@ -7,8 +7,7 @@ from typing import Final
 from domain.records import AccountId
 from domain.tournament.bracket import PlayedTie, rounds_of
 from domain.tournament.seasons import division_changes
-from domain.tournament.standings import SectionTable, TableCell, TableLine
-from domain.tournament.swiss_rounds import cells_by_round
+from domain.tournament.standings import SectionTable, TableLine
 from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import N_, Wording
@@ -24,6 +23,7 @@ from services.language.arguments import read_board
 from services.language.authentication import signer_if_any
 from services.language.form import OWN, CommandForm, signed
 from services.language.handlers.messages import text_of
+from services.language.handlers.rounds import LINES_BY_ROUND, NO_RESULT
 from services.language.handlers.tournament_entry import CODE_FLAG, code, enter, invite
 from services.language.handlers.tournament_entry import deliver_to as _deliver
 from services.language.handlers.tournament_entry import number_in as _number
@@ -41,7 +41,6 @@ from services.words.tournaments import (
     record_text,
     round_name,
     season_sentence,
-    side_and_number,
     start_sentence,
     substitute_clause,
     table_title,
@@ -50,9 +49,8 @@ from services.words.tournaments import (
     volunteers_clause,
 )
 
-_NO_RESULT: Final = "."
 _SELF: Final = "*"
-"""Cells of a table: a match without a result, and a player against themselves."""
+"""A player against themselves, in a table."""
 
 
 def tournaments(call: Invocation) -> Answer:
@@ -116,9 +114,10 @@ def _players(call: Invocation, view: TournamentView) -> list[str]:
     if view.terms.form == TournamentForm.KNOCKOUT:
         (table,) = view.tables
         return ["\n".join(_place_lines(table, shown, words)), *_round_lines(view, shown, words)]
-    if view.terms.form == TournamentForm.SWISS:
+    if lines_of := LINES_BY_ROUND.get(view.terms.form):
         (table,) = view.tables
-        return ["\n".join(_swiss_lines(view, table, shown, words))]
+        lines = lines_of(view, table, shown, words)
+        return ["\n".join(lines), "\n".join(_substitute_lines(call.app, view, words))]
     if view.terms.league is not None:
         return ["\n".join(_division_lines(view, at, shown, words)) for at in _last_season(view)]
     tables = [
@@ -211,7 +210,7 @@ def _place_lines(table: SectionTable, names: Sequence[str], words: Wording) -> I
     """Yield the players of a knockout by place, each with the points and results of all matches."""
     width = max(len(names[line.player]) for line in table.lines)
     for line in table.lines:
-        made = "".join(cell.half or _NO_RESULT for cell in line.cells)
+        made = "".join(cell.half or NO_RESULT for cell in line.cells)
         yield f"{line.place:>3}  {names[line.player]:{width}} {points_text(line.points, words):>4}  {made}"
 
 
@@ -232,34 +231,6 @@ def _tie_line(tie: PlayedTie, names: Sequence[str], words: Wording) -> str:
     if tie.winner is None:
         return pair
     return words.gettext("%(pair)s: %(player)s wins", pair=pair, player=names[tie.winner])
-
-
-def _swiss_lines(
-    view: TournamentView, table: SectionTable, names: Sequence[str], words: Wording
-) -> Iterator[str]:
-    """Yield the players by place: place, number, player and points, then a cell for each round.
-
-    A cell has the opponent's number, after the side, and the result; a round without the player is a dash.
-    """
-    rounds = range(1, view.state.stage + 1)
-    rows = []
-    for line in table.lines:
-        cells = {
-            number: words.gettext("bye") if cell is None else _round_cell(cell)
-            for number, cell in cells_by_round(line, view.state).items()
-        }
-        rows.append([cells.get(number, "-") for number in rounds])
-    name = max(len(names[line.player]) for line in table.lines)
-    wide = max(len(cell) for row in rows for cell in row)
-    yield " " * (name + 15) + " ".join(f"{number:<{wide}}" for number in rounds).rstrip()
-    for line, row in zip(table.lines, rows, strict=True):
-        player = f"{line.place:>3} {line.player + 1:>3}  {names[line.player]:{name}}"
-        made = points_text(line.points, words)
-        yield f"{player} {made:>4} {' '.join(f'{cell:<{wide}}' for cell in row)}".rstrip()
-
-
-def _round_cell(cell: TableCell) -> str:
-    return f"{side_and_number(cell)}:{cell.half or _NO_RESULT}"
 
 
 def _entrant_lines(
@@ -297,7 +268,7 @@ def _cells(line: TableLine, players: Sequence[int]) -> list[str]:
     """Return the cells of a player in the order of the columns."""
     shown = dict.fromkeys(players, "")
     for cell in line.cells:
-        shown[cell.other] += cell.half or _NO_RESULT
+        shown[cell.other] += cell.half or NO_RESULT
     return [shown[player] or _SELF for player in players]
 
 
@@ -442,7 +413,7 @@ FORMS: Final = (
     signed(
         "tournament_new",
         "tournament new",
-        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--swiss=ROUNDS] [--ladder[=N,...]] [--teams=N] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] [--finished=N] "
+        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--swiss=ROUNDS] [--ladder[=N,...]] [--teams=N] [--threes=ROUNDS[,N,N,N]] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] [--finished=N] "
         f"{' '.join(f'[{one.usage}]' for one in ENTRY_CONDITIONS)} [--code] "
         "[--club=CLUB] [--robots] [--seed-by-lot] [--lot] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
@@ -546,7 +517,7 @@ FORMS: Final = (
     signed(
         "tournament_decide",
         "tournament decide",
-        f"NUMBER {OWN} BOARD 1-0|0-1|1/2 TEXT",
+        f"NUMBER {OWN} BOARD 1-0|0-1|1/2|1-2-2 TEXT",
         N_("decide a match of a tournament that you direct, with reasons for its players"),
         decide,
     ),

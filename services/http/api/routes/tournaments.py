@@ -82,7 +82,11 @@ class NewTournament(RequestBody, frozen=True):
     third_place: bool = False
     """Whether those who lose the semifinals of a knockout play for third place."""
     rounds: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 5
-    """Rounds of a Swiss tournament."""
+    """Rounds of a Swiss tournament, or of groups of three."""
+    place_points: Annotated[
+        tuple[Annotated[int, msgspec.Meta(ge=0, le=100_000)], ...], msgspec.Meta(max_length=3)
+    ] = (2, 1, 0)
+    """In groups of three, for the first, second and third place."""
     days: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """Days after which what is not over in a round or stage is drawn; 0 for no end but that of its matches."""
     team_size: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 4
@@ -184,7 +188,7 @@ class MatchAdjudication(RequestBody, frozen=True):
 
     board: Annotated[int, msgspec.Meta(ge=1, le=10**15)]
     result: Annotated[str, msgspec.Meta(max_length=8, examples=["1-0"])]
-    """`1-0`, `0-1` or `1/2`, the player with the first move first."""
+    """`1-0`, `0-1` or `1/2`, the player with the first move first; of a match for three the places, such as `1-2-2` or `1-1-3`."""
     text: Annotated[str, msgspec.Meta(max_length=4_000, examples=["Alice is far ahead."])]
     """The reasons, which the players of the match read."""
 

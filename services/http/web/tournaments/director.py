@@ -8,12 +8,14 @@ from litestar import Response
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
+from infra.languages.wording import N_, Wording
 from services.app import tournament_directors
 from services.app.error_codes import CODE_INFO
 from services.app.names import names_of
 from services.app.play import Course
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
+from services.app.threes import results_of_directors
 from services.app.tournament_directors import DirectedMatch, DirectorView
 from services.http.context import ApiContext
 from services.http.web.challenges.match_draft import is_within
@@ -29,6 +31,18 @@ pages = Pages()
 
 _NOTHING: Final = Form({})
 _DOES: Final = ("adjudicate", "appoint")
+_RESULTS: Final[Mapping[str, str]] = {
+    "1-0": N_("the first wins"),
+    "0-1": N_("the second wins"),
+    "1/2": N_("a draw"),
+    "1-2-2": N_("the first wins"),
+    "2-1-2": N_("the second wins"),
+    "2-2-1": N_("the third wins"),
+    "1-1-3": N_("the first and the second share first place"),
+    "1-3-1": N_("the first and the third share first place"),
+    "3-1-1": N_("the second and the third share first place"),
+    "1-1-1": N_("all three share first place"),
+}
 
 
 @pages.get("/tournaments/{number:int}/director", weight=3)
@@ -97,6 +111,7 @@ def _shown(
         title=table_title(view.state, view.terms, view.first, words) if view.count > 1 else "",
         players=players,
         choices=_choices(found, players),
+        results=_results(found, words),
         directors=[names[account] for account in view.state.directors],
         now=visitor.now,
         key=uuid4().hex,
@@ -112,5 +127,10 @@ def _choices(found: DirectorView, players: list[str]) -> Mapping[int, str]:
 
 
 def _pair(match: DirectedMatch, players: list[str]) -> str:
-    first, second = match.players
-    return f"{players[first]} - {players[second]}"
+    return " - ".join(players[player] for player in match.players)
+
+
+def _results(found: DirectorView, words: Wording) -> list[tuple[str, str]]:
+    """Return the results that can be given, each with its words."""
+    given = results_of_directors(found.tournament.state)
+    return [(one, words.gettext(_RESULTS[one])) for one in given]

@@ -1,7 +1,7 @@
 """The form for a new tournament: read field by field, with a sentence for each mistake."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Final
 from uuid import uuid4
@@ -31,9 +31,12 @@ from domain.tournament.terms import (
     MOST_DAYS,
     MOST_ENTRANTS,
     MOST_FINISHED,
+    MOST_POINTS,
+    ONE_POINT,
     SECTION_SIZES,
     SWISS_ROUNDS,
     TEAM_SIZES,
+    THREES_ROUNDS,
     TournamentForm,
 )
 from infra.people.clubs import NAME_LENGTHS
@@ -44,6 +47,7 @@ from services.app.error_codes import CODE_INFO
 from services.app.opponents import robots_play
 from services.app.tournament_plans import (
     USUAL_LEAGUE,
+    USUAL_POINTS,
     USUAL_ROUNDS,
     USUAL_SECTION,
     USUAL_TEAM,
@@ -91,6 +95,14 @@ def _ladder_fields(rules: LadderTerms) -> dict[str, str]:
     return {**numbers, "swap": "" if rules.insertion else "on"}
 
 
+_PLACES: Final = ("first-points", "second-points", "third-points")
+"""The points of the places in groups of three."""
+
+
+def _place_fields(points: Sequence[int]) -> dict[str, tuple[str, ...]]:
+    return {name: (str(one),) for name, one in zip(_PLACES, points, strict=True)}
+
+
 _USUAL: Final = {
     "form": (TournamentForm.ROUND_ROBIN.value,),
     "section": (str(USUAL_SECTION),),
@@ -101,6 +113,8 @@ _USUAL: Final = {
     **{name: (str(value),) for name, value in msgspec.structs.asdict(USUAL_LEAGUE).items()},
     "season-days": ("60",),
     "team-size": (str(USUAL_TEAM),),
+    "threes-rounds": (str(USUAL_ROUNDS),),
+    **_place_fields(USUAL_POINTS),
 }
 """The fields of the tournament's own form, as a new form has them."""
 
@@ -129,6 +143,8 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "down": (0, max(SECTION_SIZES)),
     "seasons": (1, MOST_SEASONS),
     "team-size": (min(TEAM_SIZES), max(TEAM_SIZES)),
+    "threes-rounds": (min(THREES_ROUNDS), max(THREES_ROUNDS)),
+    **dict.fromkeys(_PLACES, (0, MOST_POINTS // ONE_POINT)),
     "season-days": (1, MOST_DAYS),
     "players": (min(FEWEST_TO_START.values()), MOST_ENTRANTS),
     "least": (1, _HIGHEST_RATING),
@@ -146,6 +162,7 @@ _OF_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.LADDER: _OF_LADDER,
     TournamentForm.LEAGUE: ("size", "up", "down", "seasons", "season-days"),
     TournamentForm.TEAMS: ("team-size",),
+    TournamentForm.THREES: ("threes-rounds", *_PLACES),
 }
 """The forms in the order of their chips, each with the numbers that it needs."""
 
@@ -239,6 +256,7 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
     start, at = form.get("start"), _moment(form.get("starts"))
     is_league = form.get("form") == TournamentForm.LEAGUE
     of_teams = form.get("form") == TournamentForm.TEAMS
+    of_threes = form.get("form") == TournamentForm.THREES
     plan = TournamentPlan(
         name=form.get("name"),
         text=form.raw("text").replace("\r\n", "\n").strip(),
@@ -252,7 +270,8 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         matches=_number(form, "tie-matches"),
         extra=_number(form, "extra"),
         third_place=form.get("third") == "on",
-        rounds=_number(form, "rounds"),
+        rounds=_number(form, "threes-rounds" if of_threes else "rounds"),
+        place_points=tuple(_number(form, name) for name in _PLACES),
         league=LeagueTerms(*(_number(form, name) for name in ("size", "up", "down", "seasons"))),
         days=_number(form, "season-days" if is_league else "days"),
         players=0 if of_teams else _number(form, "players"),
@@ -349,7 +368,7 @@ def _begun_stages(form: Form) -> Iterator[str]:
 
 def _filled(plan: TournamentPlan) -> Form:
     """Return the form in which a plan is written."""
-    terms = read_time_control(plan.terms)
+    terms, of_threes = read_time_control(plan.terms), plan.form == TournamentForm.THREES
     texts = {
         "game": plan.game,
         "name": plan.name,
@@ -365,7 +384,8 @@ def _filled(plan: TournamentPlan) -> Form:
         "tie-matches": str(plan.matches),
         "extra": str(plan.extra),
         "third": "on" if plan.third_place else "",
-        "rounds": str(plan.rounds),
+        "rounds": str(USUAL_ROUNDS if of_threes else plan.rounds),
+        "threes-rounds": str(plan.rounds if of_threes else USUAL_ROUNDS),
         "days": str(plan.days or ""),
         **_ladder_fields(plan.ladder),
         "players": str(plan.players or ""),
@@ -391,7 +411,8 @@ def _filled(plan: TournamentPlan) -> Form:
         **_time_fields(terms),
     }
     options = form_of_options(plan.game, plan.options).fields
-    return Form({**options, **{name: (text,) for name, text in texts.items()}})
+    fields = {name: (text,) for name, text in texts.items()}
+    return Form({**options, **fields, **_place_fields(plan.place_points)})
 
 
 def _time_fields(terms: TimeControl) -> dict[str, str]:

@@ -12,15 +12,17 @@ from domain.tournament.standings import SectionTable, TableCell, TableLine
 from domain.tournament.state import Entrant
 from domain.tournament.swiss_rounds import cells_by_round
 from domain.tournament.terms import TournamentForm
+from domain.tournament.three_form import ThreeCell, byes_by_round
 from infra.languages.wording import Wording
 from services.app.context import App
 from services.app.names import names_of
 from services.app.tournaments import TournamentView, matches_going_on
 from services.http.web.browser_stream import MAX_MATCHES
 from services.http.web.tournaments.bracket_view import TieSide, shown_rounds
-from services.words.tournaments import division_change, points_text, side_and_number
+from services.words.tournaments import division_change, place_clause, points_text, side_and_number
 
 _TONES: Final = {"1": "won", "+": "won", "½": "drawn", "0": "lost", "-": "lost", "x": "going"}
+_PLACE_TONES: Final = _TONES | {"1=": "drawn", "2": "drawn", "2=": "lost", "3": "lost"}
 
 
 class ShownEntrant(msgspec.Struct, frozen=True):
@@ -92,8 +94,7 @@ class ShownTie(msgspec.Struct, frozen=True):
 class RoundMatch(msgspec.Struct, frozen=True):
     """A match in the list of a round."""
 
-    first: str
-    second: str
+    names: tuple[str, ...]
     result: tuple[str, ...]
     """Each player's part; empty while there is none."""
     board: int
@@ -175,7 +176,10 @@ class TableReader(msgspec.Struct, frozen=True):
 
     def columns(self, table: SectionTable) -> Iterator[TableColumn]:
         """Yield the columns: the opponents in the order of the rows, or in some forms the rounds."""
-        by_round = (TournamentForm.KNOCKOUT, TournamentForm.SWISS, TournamentForm.TEAMS)
+        by_round = (
+            *(TournamentForm.KNOCKOUT, TournamentForm.SWISS, TournamentForm.TEAMS),
+            TournamentForm.THREES,
+        )
         if self.view.terms.form in by_round:
             rounds = [one.round for _, one in self.view.state.pairings]
             for number in range(1, max([self.view.state.stage, *rounds]) + 1):
@@ -200,6 +204,11 @@ class TableReader(msgspec.Struct, frozen=True):
                 for cell in line.cells:
                     at = rounds[cell.pairing] if by_round else cell.other
                     against.setdefault(at, []).append(self.cell(line.player, cell))
+            if self.view.terms.form == TournamentForm.THREES:
+                bye = self.words.gettext("bye")
+                for at, resting in enumerate(byes_by_round(view.sections[0]), 1):
+                    if line.player in resting:
+                        against[at] = [Cell(bye, "drawn", bye, 0)]
             yield CrossRow(
                 player=self.players[line.player],
                 place=line.place,
@@ -219,18 +228,22 @@ class TableReader(msgspec.Struct, frozen=True):
     def cell(self, player: int, cell: TableCell) -> Cell:
         """Return a match as a player of it sees it."""
         _, match = self.words.gettext, self.view.matches.get(cell.pairing)
-        board = match.board if match else 0
-        other = self.players[cell.other].name
+        board, seats = match.board if match else 0, cell.seats_with(player)
+        others = [self.players[one].name for one in seats if one != player]
+        other = self.words.names(others)
+        if cell.half and isinstance(cell, ThreeCell):
+            said = place_clause(cell, others, self.words)
+            return Cell(cell.half, _PLACE_TONES[cell.half], said, board)
         if cell.half:
             said = _("%(points)s against %(name)s", points=cell.half, name=other)
             return Cell(cell.half, _TONES[cell.half], said, board)
         state = self.running.get(cell.pairing)
         if state is None:
             return Cell("·", "going", _("not begun against %(name)s", name=other), board)
-        mine = state.next == (0 if cell.first else 1) and not state.over
-        who = self.players[player if mine else cell.other].name
+        mover = cell.other if state.next is None else seats[state.next]
+        mine = mover == player and not state.over
         moves = self.words.ngettext("%(count)s move", "%(count)s moves", state.ply)
-        turn = _("%(names)s to move", names=who)
+        turn = _("%(names)s to move", names=self.players[mover].name)
         said = _("against %(name)s", name=other)
         return Cell(f"#{state.ply}", "due" if mine else "going", f"{said}: {moves}, {turn}", board)
 
@@ -266,16 +279,17 @@ class TableReader(msgspec.Struct, frozen=True):
         """Yield the matches of each round."""
         section = self.view.sections[0]
         results = {
-            (cell.pairing, cell.first): cell.half for line in table.lines for cell in line.cells
+            (cell.pairing, line.player): cell.half for line in table.lines for cell in line.cells
         }
         rounds: dict[int, list[RoundMatch]] = {}
-        for number, one in zip(section.numbers, section.pairings, strict=True):
-            match, half = self.view.matches.get(number), results[number, True]
+        planned = zip(section.numbers, section.pairings, section.seats, strict=True)
+        for number, one, seats in planned:
+            match = self.view.matches.get(number)
+            halves = tuple(results[number, player] for player in seats)
             rounds.setdefault(one.round, []).append(
                 RoundMatch(
-                    self.players[one.first].name,
-                    self.players[one.second].name,
-                    (half, results[number, False]) if half else (),
+                    tuple(self.players[player].name for player in seats),
+                    halves if all(halves) else (),
                     match.board if match else 0,
                 )
             )

@@ -57,6 +57,7 @@ const BODIES = {
   "left-after-season": "account:account player:count",
   "tournament-started": "players:any",
   "section-paired": "players:counts pairings:any",
+  "groups-paired": "players:counts pairings:any stage:count byes:counts thirds:counts",
   "results-counted": "reports:any",
   "player-withdrawn": "account:account player:count kind:text unfinished:counts text:hash",
   "directors-appointed": "accounts:accounts",
@@ -66,6 +67,8 @@ const BODIES = {
   "substitute-volunteered": "account:account rating:count",
   "player-substituted":
     "player:count account:account left:account rating:count first:counts second:counts text:hash",
+  "substituted-in-threes":
+    "player:count account:account left:account rating:count first:counts second:counts text:hash third:counts",
   "tournament-finished": "",
   "places-confirmed": "sections:any",
   "tournament-cancelled": "",
@@ -194,6 +197,7 @@ const WORDS = {
   "left-after-season": () => "a player left after the season",
   "tournament-started": () => "the tournament began",
   "section-paired": (body) => `a section of ${body.players.length} players was paired`,
+  "groups-paired": (body) => `groups of three of ${body.players.length} players were paired`,
   "results-counted": () => "results were counted",
   "player-withdrawn": (body) => `player ${body.player + 1} was taken out (${body.kind})`,
   "directors-appointed": (body) => `${body.accounts.length} directors were appointed`,
@@ -202,6 +206,8 @@ const WORDS = {
   "ladder-ended": () => "the ladder was ended",
   "substitute-volunteered": (body) => `somebody rated ${body.rating} volunteered as a substitute`,
   "player-substituted": (body) => `a substitute took over the place of player ${body.player + 1}`,
+  "substituted-in-threes": (body) =>
+    `a substitute took over the place of player ${body.player + 1}`,
   "tournament-finished": () => "all matches were over",
   "places-confirmed": () => "the places were confirmed",
   "tournament-cancelled": () => "the tournament was cancelled",
