@@ -534,13 +534,17 @@ def visible_names(
 
 def names_in_notices(app: App, viewer: AccountId, numbers: Sequence[int]) -> dict[int, str]:
     """Return the names of tournaments as `visible_names` does, by themselves, because their list may come later."""
-    # of the list what it has, because the archive is slower and may be away; a row without a form has no club yet
-    rows = app.tournaments.rows(numbers)
-    clubs_of = {row.number: row.club for row in rows if row is not None and row.form}
-    missing = [number for number in numbers if number not in clubs_of]
-    for number, one in zip(missing, map(unpack, app.store.snapshots(missing)), strict=True):
-        if isinstance(one, TournamentSnapshot) and one.state.terms is not None:
-            clubs_of[number] = one.state.terms.club
+    try:
+        stored = app.store.snapshots(numbers)
+    except Refusal:  # one is in the archive, which is away; a row without a form has no club yet
+        rows = app.tournaments.rows(numbers)
+        clubs_of = {row.number: row.club for row in rows if row is not None and row.form}
+    else:
+        clubs_of = {
+            number: one.state.terms.club
+            for number, one in zip(numbers, map(unpack, stored), strict=True)
+            if isinstance(one, TournamentSnapshot) and one.state.terms is not None
+        }
     return (
         visible_names(app, viewer, clubs_of, app.tournament_texts.of(numbers)) if clubs_of else {}
     )

@@ -14,7 +14,7 @@ from infra.redis import keys
 from services.app.accounts import erase_account
 from services.app.context import App
 from services.app.exports import OPERATOR, export_tournament
-from services.app.tournaments import view_of
+from services.app.tournaments import names_in_notices, view_of
 from services.cli import verify, verify_all
 from services.language import Language
 from tests.app.test_archived_everywhere import retire
@@ -127,5 +127,7 @@ def test_an_account_is_erased_while_the_archive_is_away(kept, tmp_path: Path):
         fresh.accounts.delete(gone.name, PASSWORD, lambda _: None)
         with pytest.raises(Refusal, match="archive can't be read"):
             view_of(fresh, None, kept.number)
+        told = names_in_notices(fresh, kept.organiser.account, [kept.number])
+        assert told == {kept.number: "Slingshot Cup"}
     (tmp_path / "away").rename(folder)
     assert gone.name not in kept.api.http.get(path).text
