@@ -40,6 +40,8 @@ class MatchSummary(msgspec.Struct, frozen=True, array_like=True):
     """Whether it counts for ratings."""
     played: bool
     """Whether every seat has moved; otherwise it counts nowhere."""
+    tournament: int = 0
+    """The number of its tournament; 0 without one."""
 
 
 class DirectoryEntry(msgspec.Struct, frozen=True, array_like=True):

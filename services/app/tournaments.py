@@ -501,7 +501,10 @@ def shown_name(app: App, viewer: AccountId | None, number: int) -> str:
 
 
 def visible_names(
-    app: App, viewer: AccountId, clubs_of: Mapping[int, str], said: Mapping[int, TournamentText]
+    app: App,
+    viewer: AccountId | None,
+    clubs_of: Mapping[int, str],
+    said: Mapping[int, TournamentText],
 ) -> dict[int, str]:
     """Return the names of tournaments that have started to take entries, by number, of those an account may see.
 
