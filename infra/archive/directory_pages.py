@@ -137,7 +137,7 @@ class DirectoryPage(msgspec.Struct, frozen=True, array_like=True):
         for entry in new:
             place = self._place(entry.board)
             entries += [_NOTHING] * (place + 1 - len(entries))
-            entries[place] = msgspec.Raw(msgspec.msgpack.encode(entry))
+            entries[place] = msgspec.Raw(_encode(entry))
         return msgspec.structs.replace(self, entries=tuple(entries))
 
     def _place(self, board: int) -> int:
@@ -147,6 +147,13 @@ class DirectoryPage(msgspec.Struct, frozen=True, array_like=True):
         if (shard, number) != (self.shard, self.number):
             raise ValueError(f"match {board} is not in page {self.number} of shard {self.shard}")
         return place
+
+
+def _encode(entry: DirectoryEntry) -> bytes:
+    """Return the bytes of an entry; without a tournament they are those from before there were any."""
+    fields, summary = msgspec.structs.asdict(entry), msgspec.structs.astuple(entry.summary)
+    fields["summary"] = summary if entry.summary.tournament else summary[:-1]
+    return msgspec.msgpack.encode([*fields.values()])
 
 
 _PAGES: Final = RecordDecoder(DirectoryPage)

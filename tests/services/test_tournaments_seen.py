@@ -1,0 +1,86 @@
+"""A tournament seen from elsewhere: in lists of matches, in a feed and in a frame, and by nobody who may not see it."""
+
+from typing import Any
+
+from infra.people.clubs import ClubAudience, ClubRole
+from services.app.clubs import ClubChanges, change_club
+from tests.helpers.api import Api, Player, until
+from tests.helpers.web import door
+from workers.tournament_manager import TournamentManager
+
+CUP = {"name": "Cup & <saucer>", "game": "goliath", "section": 3, "players": 3, "when_full": True}
+SHOWN = "Cup &amp; &lt;saucer&gt;"
+
+
+def turn(api: Api) -> None:
+    """Have the manager act on all that is known."""
+    api.caught_up()
+    TournamentManager(api.parts.store, api.parts.lanes, api.parts.data).tick()
+    api.caught_up()
+
+
+def begun(api: Api, host: Player, players: list[Player], **plan: Any) -> int:
+    """The number of a tournament of three that has started with its matches."""
+    there = host.post("/api/tournaments", {**CUP, **plan}).headers["location"]
+    number = int(there.rpartition("/")[2])
+    assert host.post(f"{there}/open").is_success
+    for player in players:
+        assert player.post(f"{there}/entry", {}).is_success, number
+    turn(api)
+    until(lambda: len(api.parts.tournaments.matches(number)) == len(players))
+    api.caught_up()
+    return number
+
+
+def resign(api: Api, number: int, loser: Player) -> None:
+    """Have a player lose all matches, and wait until they are counted."""
+    matches = api.parts.tournaments.matches(number).values()
+    own = [one.board for one in matches if loser.account in one.seats]
+    assert all(loser.give(board, {"do": "resign"}).is_success for board in own)
+    turn(api)
+    counted = api.parts.tournaments.matches
+    until(lambda: sum(bool(one.counted) for one in counted(number).values()) >= len(own))
+    api.caught_up()
+
+
+def knights(api: Api, owner: Player, members: list[Player]) -> str:
+    """The path of a club that only its members see."""
+    club = api.parts.clubs.found(f"Club of {owner.name}", owner.account)
+    change_club(api.parts, owner.account, club.path, ClubChanges(visible_to=ClubAudience.CLUB))
+    for one in members:
+        api.parts.clubs.put_member(club, one.account, ClubRole.MEMBER)
+    return club.path
+
+
+def test_lists_of_matches_name_the_tournament_while_they_go_on_and_afterwards(api: Api) -> None:
+    host, *players = api.players(4)
+    number = begun(api, host, players)
+    link = f'<a href="/tournaments/{number}" dir="auto">{SHOWN}</a>'
+    rows = api.http.get(f"/api/matches?player={players[0].name}").json()["matches"]
+    assert [one["tournament"] for one in rows] == [number] * 2
+    with door(api) as come:
+        own, guest = come(players[0]), come()
+        for path in ("/matches?state=waiting", "/matches?state=others", "/"):
+            assert SHOWN in own.page(path), path
+        for path in (f"/players/{players[0].name}", "/playing", "/games/goliath"):
+            assert link in guest.page(path), path
+        resign(api, number, players[0])
+        assert guest.page(f"/players/{players[0].name}/matches?state=finished").count(link) == 2
+        board = api.begun(host, players[0], game="torere")
+        api.caught_up()
+        rows = api.http.get(f"/api/matches?player={players[0].name}").json()["matches"]
+        assert [(one["board"], one["tournament"]) for one in rows] == [(board, None)]
+
+
+def test_a_list_does_not_name_the_tournament_of_a_private_club_to_strangers(api: Api) -> None:
+    owner, *members = api.players(4)
+    name = f"Only for {owner.name}"
+    number = begun(api, owner, members, club=knights(api, owner, members), name=name)
+    with door(api) as come:
+        for path in ("/playing", f"/players/{members[0].name}"):
+            assert name in come(members[1]).page(path)
+            for stranger in (come(api.player()), come()):
+                shown = stranger.page(path)
+                assert members[0].name in shown
+                assert name not in shown
+                assert f"/tournaments/{number}" not in shown
