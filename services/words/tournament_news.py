@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Final
 
-from domain.tournament.terms import ONE_POINT
+from domain.records import AccountId
+from domain.tournament.terms import ONE_POINT, TournamentForm
 from infra.languages.wording import N_, Wording
 from infra.projections.notices import NoticeKind, TournamentDetail, TournamentNotice
-from services.words.tournaments import points_text
+from services.app.tournament_feed import NewsKind, TournamentFeed, TournamentNews
+from services.words.tournaments import points_text, result_text
 
 Said = Callable[[str, TournamentDetail, Wording], str]
 """Returns a sentence from the name of the tournament and the detail of the notice."""
@@ -29,6 +31,53 @@ def what_follows(notices: Iterable[TournamentNotice], words: Wording) -> list[st
         for one in notices
         if one.kind in _AFTER and (one.detail is None or one.detail.matches)
     ]
+
+
+MOST_NAMED: Final = 10
+"""Players in first place whom news name."""
+
+
+def feed_title(
+    one: TournamentNews, feed: TournamentFeed, names: Mapping[AccountId, str], words: Wording
+) -> str:
+    """Return a piece of news of a feed as a sentence without a full stop; `names` are those of its players."""
+    _, tournament = words.gettext, feed.name
+    players = [names[account] for account in one.players]
+    match one.kind:
+        case NewsKind.PAIRED:
+            return _(
+                "%(tournament)s goes on: %(part)s",
+                tournament=tournament,
+                part=_part(one, feed, words),
+            )
+        case NewsKind.CHALLENGED:
+            first, second = players
+            return _(
+                "%(tournament)s: %(challenger)s challenges %(player)s",
+                tournament=tournament,
+                challenger=second,
+                player=first,
+            )
+        case NewsKind.RESULT:
+            first, second = players
+            return f"{first} \N{EN DASH} {second} {result_text(one.result)}"
+        case NewsKind.PLACES if 0 < len(players) <= MOST_NAMED:
+            return _(
+                "%(tournament)s is over; in first place: %(names)s",
+                tournament=tournament,
+                names=words.names(players),
+            )
+        case _:
+            return tournament_news(_OF_FEED[one.kind], None, tournament, words)
+
+
+def _part(one: TournamentNews, feed: TournamentFeed, words: Wording) -> str:
+    """Return the name of what was paired, such as `Round 2`."""
+    if feed.terms.form == TournamentForm.LEAGUE:
+        return words.gettext("Season %(season)s", season=one.stage)
+    if feed.terms.form == TournamentForm.ROUND_ROBIN:
+        return words.gettext("Stage %(stage)s", stage=one.stage)
+    return words.gettext("Round %(number)s", number=one.stage)
 
 
 def _started(tournament: str, detail: TournamentDetail, words: Wording) -> str:
@@ -91,6 +140,14 @@ _WORDS: Final[Mapping[NoticeKind, Said]] = {
     ),
     NoticeKind.PLACES: _placed,
 }
+
+_OF_FEED: Final[Mapping[NewsKind, NoticeKind]] = {
+    NewsKind.STARTED: NoticeKind.TOURNAMENT_STARTED,
+    NewsKind.OVER: NoticeKind.MATCHES_OVER,
+    NewsKind.PLACES: NoticeKind.MATCHES_OVER,
+    NewsKind.CANCELLED: NoticeKind.TOURNAMENT_CANCELLED,
+}
+"""News of a feed that say the same as a notice, or with too many names no more."""
 
 _STARTED: Final = N_(
     "Your matches begin by themselves. You get an e-mail for each in which it is your turn."

@@ -1,11 +1,14 @@
 """A tournament seen from elsewhere: in lists of matches, in a feed and in a frame, and by nobody who may not see it."""
 
 from typing import Any
+from urllib.parse import urlsplit
+from xml.etree import ElementTree as ET
 
 from infra.people.clubs import ClubAudience, ClubRole
+from services.app.accounts import delete_account
 from services.app.clubs import ClubChanges, change_club
-from tests.helpers.api import Api, Player, until
-from tests.helpers.web import door
+from tests.helpers.api import PASSWORD, Api, Player, until
+from tests.helpers.web import Guest, door
 from workers.tournament_manager import TournamentManager
 
 CUP = {"name": "Cup & <saucer>", "game": "goliath", "section": 3, "players": 3, "when_full": True}
@@ -33,13 +36,12 @@ def begun(api: Api, host: Player, players: list[Player], **plan: Any) -> int:
 
 
 def resign(api: Api, number: int, loser: Player) -> None:
-    """Have a player lose all matches, and wait until they are counted."""
-    matches = api.parts.tournaments.matches(number).values()
-    own = [one.board for one in matches if loser.account in one.seats]
-    assert all(loser.give(board, {"do": "resign"}).is_success for board in own)
+    """Have a player lose all matches that go on, and wait until they are counted."""
+    found = api.parts.tournaments.matches
+    own = [n for n, one in found(number).items() if loser.account in one.seats and not one.result]
+    assert all(loser.give(found(number)[one].board, {"do": "resign"}).is_success for one in own)
     turn(api)
-    counted = api.parts.tournaments.matches
-    until(lambda: sum(bool(one.counted) for one in counted(number).values()) >= len(own))
+    until(lambda: all(found(number)[one].counted for one in own))
     api.caught_up()
 
 
@@ -84,3 +86,43 @@ def test_a_list_does_not_name_the_tournament_of_a_private_club_to_strangers(api:
                 assert members[0].name in shown
                 assert name not in shown
                 assert f"/tournaments/{number}" not in shown
+
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def news(guest: Guest, number: int, language: str = "en") -> list[tuple[str, str]]:
+    """The entries of a tournament's feed, the newest first: titles, and paths of their links."""
+    answer = guest.get(f"/tournaments/{number}/feed", headers={"accept-language": language})
+    assert answer.headers["content-type"].startswith("application/atom+xml")
+    feed = ET.fromstring(answer.text)
+    assert feed.findtext(f"{ATOM}title") == CUP["name"]
+    ids = [one.text for one in feed.iterfind(f".//{ATOM}id")]
+    assert len(set(ids)) == len(ids)
+    entries = feed.findall(f"{ATOM}entry")
+    links = [one.find(f"{ATOM}link") for one in entries]
+    paths = [urlsplit(one.attrib["href"]).path for one in links if one is not None]
+    return [*zip((one.findtext(f"{ATOM}title", "") for one in entries), paths, strict=True)]
+
+
+def test_the_feed_has_the_start_the_results_and_the_places_without_who_is_erased(api: Api) -> None:
+    host, *players = api.players(4)
+    number = begun(api, host, players)
+    there = f"/tournaments/{number}"
+    with door(api) as come:
+        assert news(come(), number) == [("Cup & <saucer> has started", there)]
+        resign(api, number, players[0])
+        resign(api, number, players[1])
+        assert host.post(f"/api/tournaments/{number}/confirm").is_success
+        found = news(come(), number)
+        won = f"Cup & <saucer> is over; in first place: {players[2].name}"
+        assert found[:2] == [(won, there), ("All matches of Cup & <saucer> are over", there)]
+        boards = api.parts.tournaments.matches(number).values()
+        assert {path for _, path in found[2:5]} == {f"/m/{one.board}" for one in boards}
+        assert (
+            sum(players[0].name in title and "\N{MINUS SIGN}" in title for title, _ in found) == 2
+        )
+        delete_account(api.parts, players[2].name, PASSWORD)
+        titles = [title for title, _ in news(come(), number, "de")]
+        assert titles[0].startswith("Cup & <saucer> ist beendet; auf dem ersten Platz: ")
+        assert players[2].name not in " ".join(titles)
