@@ -117,6 +117,8 @@ class TournamentView(msgspec.Struct, frozen=True):
     """The next season of a league that runs; None if there is none, or the account was taken out."""
     volunteers: bool = False
     """Whether it agrees to take over the place of a player who leaves."""
+    public: bool = False
+    """Whether guests see it, too."""
 
     @property
     def players(self) -> tuple[AccountId, ...]:
@@ -444,6 +446,7 @@ def view_of(
         volunteers=viewer is not None and is_volunteer(state, viewer),
         waits=state.phase is Phase.ENTRY and place is not None and place >= terms.room,
         season=_next_season(state, terms, place),
+        public=state.phase is not Phase.DRAFT and (club is None or clubs.may_see(app, None, club)),
     )
 
 

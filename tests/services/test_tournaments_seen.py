@@ -1,5 +1,6 @@
 """A tournament seen from elsewhere: in lists of matches, in a feed and in a frame, and by nobody who may not see it."""
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
@@ -8,7 +9,7 @@ from infra.people.clubs import ClubAudience, ClubRole
 from services.app.accounts import delete_account
 from services.app.clubs import ClubChanges, change_club
 from tests.helpers.api import PASSWORD, Api, Player, until
-from tests.helpers.web import Guest, door
+from tests.helpers.web import Guest, Read, door
 from workers.tournament_manager import TournamentManager
 
 CUP = {"name": "Cup & <saucer>", "game": "goliath", "section": 3, "players": 3, "when_full": True}
@@ -126,3 +127,46 @@ def test_the_feed_has_the_start_the_results_and_the_places_without_who_is_erased
         titles = [title for title, _ in news(come(), number, "de")]
         assert titles[0].startswith("Cup & <saucer> ist beendet; auf dem ersten Platz: ")
         assert players[2].name not in " ".join(titles)
+
+
+def test_any_site_may_frame_a_table_which_shows_the_same_to_everybody(api: Api) -> None:
+    host, *players = api.players(4)
+    number = begun(api, host, players)
+    there = f"/tournaments/{number}"
+    with door(api) as come:
+        for guest in (come(), come(players[0]), come(host)):
+            answer = guest.get(f"{there}/embed")
+            assert "frame-ancestors *" in answer.headers["content-security-policy"]
+            assert "set-cookie" not in answer.headers
+            read = Read(answer.text)
+            assert read.forms == read.inline == []
+            assert 'class="me"' not in answer.text
+            assert re.search(r'data-boards="\d+:\d+,\d+:\d+,\d+:\d+"', answer.text)
+            assert answer.text.count('<th scope="row"') == 3
+            shown = guest.page(there)
+            assert f"{there}/embed&quot; width=" in shown
+            assert f'type="application/atom+xml" href="{there}/feed"' in shown
+        draft = host.post("/api/tournaments", CUP).headers["location"].removeprefix("/api")
+        own = come(host)
+        assert "/embed" not in own.page(draft)
+        for path in (f"{draft}/embed", f"{draft}/feed"):
+            assert own.get(path).status_code == 404
+
+
+def test_neither_frame_nor_feed_shows_the_tournament_of_a_private_club_to_anybody(api: Api) -> None:
+    owner, *members = api.players(4)
+    path = knights(api, owner, members)
+    there = f"/tournaments/{begun(api, owner, members, club=path, name='Secret')}"
+    with door(api) as come:
+        member = come(members[0])
+        shown = member.page(there)
+        assert "/embed" not in shown
+        assert "/feed" not in shown
+        for guest in (member, come(owner), come(api.player()), come()):
+            for part in ("embed", "feed"):
+                answer = guest.get(f"{there}/{part}")
+                assert (answer.status_code, "Secret" in answer.text) == (404, False)
+                assert members[1].name not in answer.text
+        change_club(api.parts, owner.account, path, ClubChanges(visible_to=ClubAudience.EVERYBODY))
+        assert "Secret" in come().page(f"{there}/embed")
+        assert come().get(f"{there}/feed").status_code == 200
