@@ -31,7 +31,7 @@ class Spec(msgspec.Struct, frozen=True):
 
 
 LISTS: Final = Spec("lists", 8)
-NOTICES: Final = Spec("notifications", 5)
+NOTICES: Final = Spec("notifications", 6)
 SCORES: Final = Spec("scores", 3)
 HISTORY: Final = Spec("history", 5)
 STANDINGS: Final = Spec("standings", 4)

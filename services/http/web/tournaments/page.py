@@ -14,6 +14,7 @@ from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
 from domain.records import AccountId
+from domain.tournament.decide import fellow_players
 from domain.tournament.state import Phase
 from infra.languages.wording import Wording
 from infra.people.clubs import NAME_LENGTHS
@@ -176,6 +177,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
     some = () if view.tables else state.entrants[start : start + PAGE_SIZE]
     club = app.clubs.at(view.club) if view.club else None
     named = names_of(app, [state.organiser, *state.directors], words)
+    shown = {player for section in view.sections for player in section.players}
     return render(
         "tournament.html",
         visitor,
@@ -197,7 +199,8 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
             total=len(state.entrants),
             path=f"/tournaments/{number}",
         ),
-        directs=view.directs,
+        directs=view.directs
+        and (account is None or fellow_players(account, state).isdisjoint(shown)),
         confirms=account is not None and state.directs(account) and state.phase is Phase.FINISHED,
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
         season=season_sentence(view.season, words) if view.season else "",
