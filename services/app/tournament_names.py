@@ -1,12 +1,44 @@
-"""The names of tournaments beside their matches."""
+"""The names of tournaments beside their matches and in notices, for those who may see them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from domain.aggregates import TournamentSnapshot, unpack
 from domain.records import AccountId
+from infra.people.tournament_texts import TournamentText
 from infra.projections.match_lists import MatchListRow
 from infra.redis.reads import read_all
 from services.app.context import App
-from services.app.tournaments import visible_names
+from services.app.tournaments import sees_club
+
+
+def visible_names(
+    app: App,
+    viewer: AccountId | None,
+    clubs_of: Mapping[int, str],
+    said: Mapping[int, TournamentText],
+) -> dict[int, str]:
+    """Return the names of tournaments that have started to take entries, by number, of those an account may see.
+
+    `clubs_of` has for each the club whose members alone see it, or an empty text.
+    """
+    return {
+        number: said[number].name or f"#{number}"
+        for number, club in clubs_of.items()
+        if not club or sees_club(app, viewer, club)
+    }
+
+
+def names_in_notices(app: App, viewer: AccountId, numbers: Sequence[int]) -> dict[int, str]:
+    """Return the names of tournaments as `visible_names` does, by themselves, because their list may come later."""
+    found = dict(zip(numbers, map(unpack, app.store.snapshots(numbers)), strict=True))
+    clubs_of = {
+        number: one.state.terms.club
+        for number, one in found.items()
+        if isinstance(one, TournamentSnapshot) and one.state.terms is not None
+    }
+    return (
+        visible_names(app, viewer, clubs_of, app.tournament_texts.of(numbers)) if clubs_of else {}
+    )
 
 
 def tournaments_of_matches(

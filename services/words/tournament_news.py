@@ -72,7 +72,7 @@ def feed_title(
 
 
 def _part(one: TournamentNews, feed: TournamentFeed, words: Wording) -> str:
-    """Return the name of what was paired, such as `Round 2`."""
+    """Return the name of a round, stage or season, such as `Round 2`."""
     if feed.terms.form == TournamentForm.LEAGUE:
         return words.gettext("Season %(season)s", season=one.stage)
     if feed.terms.form == TournamentForm.ROUND_ROBIN:
@@ -147,7 +147,7 @@ _OF_FEED: Final[Mapping[NewsKind, NoticeKind]] = {
     NewsKind.PLACES: NoticeKind.MATCHES_OVER,
     NewsKind.CANCELLED: NoticeKind.TOURNAMENT_CANCELLED,
 }
-"""News of a feed that say the same as a notice, or with too many names no more."""
+"""News of a feed that say the same as a notice."""
 
 _STARTED: Final = N_(
     "Your matches begin by themselves. You get an e-mail for each in which it is your turn."

@@ -30,7 +30,8 @@ from services.app.context import App
 from services.app.games import game_keys, read_game
 from services.app.matches import load_state
 from services.app.names import names_by_seat, names_of, shown_names
-from services.app.tournaments import ListedTournament, names_in_notices, visible_names
+from services.app.tournament_names import names_in_notices, visible_names
+from services.app.tournaments import ListedTournament
 from services.app.waiting import (
     NewsGroup,
     OwnMatches,

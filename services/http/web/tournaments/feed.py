@@ -1,4 +1,4 @@
-"""The news of a tournament as a feed (Atom), for programs that look for what is new."""
+"""The news of a tournament as a feed (Atom), for feed readers."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
