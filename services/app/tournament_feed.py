@@ -14,6 +14,7 @@ from domain.match.history import EventEnvelope, decode_event
 from domain.records import AccountId
 from domain.tournament import events
 from domain.tournament.forms import form_of
+from domain.tournament.results import PairResult
 from domain.tournament.state import FinalPlace, Pairing, TournamentState
 from domain.tournament.terms import TournamentTerms
 from services.app.context import App
@@ -91,7 +92,7 @@ def _news(  # noqa: C901 - one case an event
 ) -> Iterator[TournamentNews]:
     """Yield all news in their order; `state` is that after the history."""
     pairings: list[Pairing] = []
-    results: dict[int, str] = {}
+    known: dict[int, tuple[int, int]] = {}
     stage = 1
 
     def two(pairing: int) -> tuple[AccountId, ...]:
@@ -111,8 +112,9 @@ def _news(  # noqa: C901 - one case an event
                     yield TournamentNews(NewsKind.PAIRED, seq, at, stage := body.stage)
             case events.ResultsCounted() | events.MatchesAdjudicated():
                 for pairing, result, board in _results(body):
-                    # a ruling ends a match that was decided, with the same result
-                    if result and results.get(pairing) != result:
+                    halves = PairResult(result).halves if result else None
+                    # the ruling that ends a match that was decided comes to the same
+                    if halves and known.get(pairing) != halves:
                         yield TournamentNews(
                             NewsKind.RESULT,
                             seq,
@@ -122,7 +124,7 @@ def _news(  # noqa: C901 - one case an event
                             result=result,
                             board=board,
                         )
-                    results[pairing] = result
+                    known[pairing] = halves or (0, 0)
             case events.TournamentFinished():
                 yield TournamentNews(NewsKind.OVER, seq, at)
             case events.PlacesConfirmed(sections=tables):

@@ -26,6 +26,7 @@ from services.app.play import Course, submit
 from services.app.receipts import Answered
 from services.app.roles import set_role
 from services.app.tournament_directors import adjudicate, appoint, director_view
+from services.app.tournament_feed import NewsKind, feed_of
 from services.app.tournament_plans import TournamentPlan
 from services.app.tournaments import tournaments_for, view_of
 from tests.helpers.api import Api, Player, until
@@ -446,3 +447,36 @@ def test_the_arbiters_follow_an_organiser_who_deletes_the_account(
     until(lambda: arbiter.account in view_of(app, arbiter.account, number).state.directors)
     assert view_of(app, None, number).state.phase is Phase.RUNNING
     until(lambda: view_of(app, organiser.account, draft).state.phase is Phase.CANCELLED)
+
+
+def test_the_feed_says_what_was_decided_once_and_who_challenges_whom_on_a_ladder(api: Api) -> None:
+    app = api.parts
+    organiser, *players = api.players(4)
+    number = begun(api, organiser, players)
+    board = app.tournaments.matches(number)[0].board
+    submit(app, adjudicate(app, actor(organiser), number, board, "1-0", "Far ahead."))
+    tick(api)
+    until(lambda: load_state(app, board).over)
+    tick(api)
+    until(lambda: app.tournaments.matches(number)[0].counted)
+    kinds = [(one.kind, one.result) for one in feed_of(app, number).news]
+    assert kinds == [
+        (NewsKind.RESULT, "1-0"),
+        (NewsKind.STARTED, ""),
+    ]  # and not again by the ruling
+    ladder = made(api, organiser, replace(PLAN, form="ladder", players=0, when_full=False))
+    for one in players[:2]:
+        enter(api, one, ladder)
+    submit(app, tournaments.start(app, actor(organiser), ladder))
+    challenged = tournaments.challenge(app, actor(players[1]), ladder, players[0].name)
+    submit(app, challenged)
+    found = feed_of(app, ladder).news[0]
+    assert (found.kind, found.players) == (
+        NewsKind.CHALLENGED,
+        (players[0].account, players[1].account),
+    )
+    erase_account(app, players[0].account)
+    assert feed_of(app, ladder).news[0].players == found.players
+    cancelled = made(api, organiser)
+    submit(app, tournaments.cancel(app, actor(organiser), cancelled))
+    assert [one.kind for one in feed_of(app, cancelled).news] == [NewsKind.CANCELLED]
