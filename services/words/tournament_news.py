@@ -67,6 +67,8 @@ def feed_title(
                 tournament=tournament,
                 names=words.names(players),
             )
+        case NewsKind.PLACES:
+            return _("%(tournament)s is over, and the places are confirmed", tournament=tournament)
         case _:
             return tournament_news(_OF_FEED[one.kind], None, tournament, words)
 
@@ -144,7 +146,6 @@ _WORDS: Final[Mapping[NoticeKind, Said]] = {
 _OF_FEED: Final[Mapping[NewsKind, NoticeKind]] = {
     NewsKind.STARTED: NoticeKind.TOURNAMENT_STARTED,
     NewsKind.OVER: NoticeKind.MATCHES_OVER,
-    NewsKind.PLACES: NoticeKind.MATCHES_OVER,
     NewsKind.CANCELLED: NoticeKind.TOURNAMENT_CANCELLED,
 }
 """News of a feed that say the same as a notice."""

@@ -132,7 +132,7 @@ ON_BOARDS = frozenset(
 RUN = "import sys; from services.cli.main import main; sys.exit(main(sys.argv[1:]))"
 
 NO_PAGE = re.compile(
-    r"\.(?:svg|png|json|txt|csv|js|css)|/log/|events|/stream|logout|^/api|/static|sw\.js|/feed$"
+    r"\.(?:svg|png|json|txt|csv|js|css)|/log/|events|/stream|logout|^/api|/static|sw\.js|/feed$|/trf$"
 )
 
 PATHS = sorted(

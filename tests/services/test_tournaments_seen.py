@@ -75,20 +75,6 @@ def test_lists_of_matches_name_the_tournament_while_they_go_on_and_afterwards(ap
         assert [(one["board"], one["tournament"]) for one in rows] == [(board, None)]
 
 
-def test_a_list_does_not_name_the_tournament_of_a_private_club_to_strangers(api: Api) -> None:
-    owner, *members = api.players(4)
-    name = f"Only for {owner.name}"
-    number = begun(api, owner, members, club=knights(api, owner, members), name=name)
-    with door(api) as come:
-        for path in ("/playing", f"/players/{members[0].name}"):
-            assert name in come(members[1]).page(path)
-            for stranger in (come(api.player()), come()):
-                shown = stranger.page(path)
-                assert members[0].name in shown
-                assert name not in shown
-                assert f"/tournaments/{number}" not in shown
-
-
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
@@ -153,16 +139,24 @@ def test_any_site_may_frame_a_table_which_shows_the_same_to_everybody(api: Api) 
             assert own.get(path).status_code == 404
 
 
-def test_neither_frame_nor_feed_shows_the_tournament_of_a_private_club_to_anybody(api: Api) -> None:
+def test_a_private_club_s_tournament_is_in_no_frame_no_feed_and_no_stranger_s_list(
+    api: Api,
+) -> None:
     owner, *members = api.players(4)
     path = knights(api, owner, members)
     there = f"/tournaments/{begun(api, owner, members, club=path, name='Secret')}"
+    lists = ("/playing", f"/players/{members[0].name}")
     with door(api) as come:
-        member = come(members[0])
+        member, strangers = come(members[0]), (come(api.player()), come())
         shown = member.page(there)
-        assert "/embed" not in shown
-        assert "/feed" not in shown
-        for guest in (member, come(owner), come(api.player()), come()):
+        assert ("/embed" in shown, "/feed" in shown) == (False, False)
+        assert all("Secret" in come(members[1]).page(one) for one in lists)
+        for guest in strangers:
+            for one in lists:
+                shown = guest.page(one)
+                assert members[0].name in shown
+                assert ("Secret" in shown, f'href="{there}"' in shown) == (False, False)
+        for guest in (member, come(owner), *strangers):
             for part in ("embed", "feed"):
                 answer = guest.get(f"{there}/{part}")
                 assert (answer.status_code, "Secret" in answer.text) == (404, False)
