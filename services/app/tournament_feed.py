@@ -83,7 +83,7 @@ def feed_of(app: App, number: int) -> TournamentFeed:
     with refuse_damaged(app.damage, number):
         history = [decode_event(data) for data in app.store.events(number)]
     newest = deque(_news(history, state, terms), MOST_NEWS)
-    name = app.tournament_texts.of([number])[number].name
+    name = app.tournament_texts.of([number])[number].name or f"#{number}"
     return TournamentFeed(number, name, terms, state.at, tuple(reversed(newest)))
 
 
