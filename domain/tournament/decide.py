@@ -433,12 +433,17 @@ def _withdraw(
     return (event, *_following(after, terms, recorded))
 
 
+def fellow_players(account: AccountId, state: TournamentState) -> frozenset[int]:
+    """Return the numbers of the players in all sections in which an account plays, and so rules over nobody."""
+    assert state.terms is not None
+    own = state.number_of(account)
+    sections = form_of(state.terms).tables(state)
+    return frozenset().union(*(one.players for one in sections if own in one.players))
+
+
 def _check_impartial(actor: AccountId, player: int, state: TournamentState) -> None:
     """Refuse a ruling over a section in which the actor plays."""
-    assert state.terms is not None
-    director = state.number_of(actor)
-    sections = form_of(state.terms).tables(state)
-    if any({player, director} <= set(section.players) for section in sections):
+    if player in fellow_players(actor, state):
         raise Refusal(Code.AGAINST_TERMS, SAY("own-section"))
 
 

@@ -30,6 +30,11 @@ class PairResult(StrEnum):
         """Whether it was played, and not decided by forfeit."""
         return self in _PLAYED
 
+    @property
+    def halves(self) -> "tuple[Half, Half]":
+        """Each player's half, the first player's first."""
+        return _HALVES[self]
+
 
 _PLAYED: Final = frozenset({PairResult.FIRST_WON, PairResult.SECOND_WON, PairResult.DRAWN})
 

@@ -179,6 +179,7 @@ def _summary(state: MatchState) -> MatchSummary:
         plies=state.ply,
         rated=state.rated,
         played=state.played,
+        tournament=state.pairing[0] if state.pairing else 0,
     )
 
 

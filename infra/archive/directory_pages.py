@@ -40,6 +40,8 @@ class MatchSummary(msgspec.Struct, frozen=True, array_like=True):
     """Whether it counts for ratings."""
     played: bool
     """Whether every seat has moved; otherwise it counts nowhere."""
+    tournament: int = 0
+    """The number of its tournament; 0 without one."""
 
 
 class DirectoryEntry(msgspec.Struct, frozen=True, array_like=True):
@@ -136,7 +138,7 @@ class DirectoryPage(msgspec.Struct, frozen=True, array_like=True):
         for entry in new:
             place = self._place(entry.board)
             entries += [_NOTHING] * (place + 1 - len(entries))
-            entries[place] = msgspec.Raw(msgspec.msgpack.encode(entry))
+            entries[place] = msgspec.Raw(_encode(entry))
         return msgspec.structs.replace(self, entries=tuple(entries))
 
     def _place(self, board: int) -> int:
@@ -146,6 +148,14 @@ class DirectoryPage(msgspec.Struct, frozen=True, array_like=True):
         if (shard, number) != (self.shard, self.number):
             raise ValueError(f"match {board} is not in page {self.number} of shard {self.shard}")
         return place
+
+
+def _encode(entry: DirectoryEntry) -> bytes:
+    """Return the bytes of an entry; of a match without a tournament they are those from before there were any."""
+    fields, found = msgspec.structs.asdict(entry), entry.summary
+    if found is not None and not found.tournament:
+        fields["summary"] = msgspec.structs.astuple(found)[:-1]
+    return msgspec.msgpack.encode([*fields.values()])
 
 
 _PAGES: Final = RecordDecoder(DirectoryPage)

@@ -30,10 +30,10 @@ class Spec(msgspec.Struct, frozen=True):
     """Raised whenever the same log would lead to other data."""
 
 
-LISTS: Final = Spec("lists", 7)
-NOTICES: Final = Spec("notifications", 5)
+LISTS: Final = Spec("lists", 8)
+NOTICES: Final = Spec("notifications", 6)
 SCORES: Final = Spec("scores", 3)
-HISTORY: Final = Spec("history", 4)
+HISTORY: Final = Spec("history", 5)
 STANDINGS: Final = Spec("standings", 5)
 HEAD_TO_HEAD: Final = Spec("head-to-head", 3)
 RATINGS: Final = Spec("ratings", 4)

@@ -60,6 +60,8 @@ class FinishedMatchRow(msgspec.Struct, frozen=True, array_like=True):
     rated: bool
     updated: int
     """When its last event was, ms."""
+    tournament: int = 0
+    """The number of its tournament; 0 without one."""
 
     @property
     def game(self) -> str:
@@ -108,6 +110,7 @@ def row_of_entry(entry: DirectoryEntry, at: int) -> FinishedMatchRow:
         plies=found.plies,
         rated=found.rated,
         updated=entry.last_at,
+        tournament=found.tournament,
     )
 
 
@@ -292,4 +295,5 @@ def _row(fact: Fact, finished: MatchResult) -> FinishedMatchRow:
         plies=finished.plies,
         rated=finished.rated,
         updated=event.at,
+        tournament=setup.pairing[0] if setup.pairing else 0,
     )

@@ -121,6 +121,7 @@ def _first(cast: MatchSetup, event: EventEnvelope) -> MatchListRow:
         since=event.at,
         ply=0,
         at=event.at,
+        tournament=cast.pairing[0] if cast.pairing else 0,
     )
 
 

@@ -70,6 +70,8 @@ class MatchListRow(msgspec.Struct, frozen=True, array_like=True):
     """When it got its result, ms; 0 while it runs."""
     invited: tuple[Seat, ...] = ()
     """The seats that have yet to accept the match by name; until then nobody else has it in a list."""
+    tournament: int = 0
+    """The number of its tournament; 0 without one."""
 
     @property
     def game(self) -> str:
@@ -165,6 +167,7 @@ def finished_row(row: FinishedMatchRow) -> MatchListRow:
         winners=row.winners,
         reason=row.reason,
         ended=row.at,
+        tournament=row.tournament,
     )
 
 

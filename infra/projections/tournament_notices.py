@@ -1,7 +1,8 @@
 """The notices of the events of a tournament, each by the events before it.
 
 A player hears of an invitation, of moving up from the waiting list, of the start and each further pairing with the number of own matches, of
-being taken out, of the end, and of the own place; the organiser of what the tournament does by itself. Nobody gets a
+being taken out, of the end, and of the own place; the organiser and the
+directors of what the tournament does by itself. Nobody gets a
 notice of an own action, and robots get none.
 """
 
@@ -95,10 +96,11 @@ def _notices(  # noqa: C901, PLR0912 - one case an event
             yield TournamentNotice(account, NoticeKind.ENTRY_TAKEN_BACK)
             yield from _moved_up(account, state)
         case events.TournamentStarted(players=players):
-            if state.organiser not in [
-                one.account for one in players
-            ]:  # or the notice of a player says it
-                yield TournamentNotice(state.organiser, NoticeKind.TOURNAMENT_STARTED)
+            # the notice of a player says it, too
+            play = {one.account for one in players}
+            for account in _directing(state):
+                if account not in play:
+                    yield TournamentNotice(account, NoticeKind.TOURNAMENT_STARTED)
         case events.SectionPaired() as section:
             is_first = event.command == start
             kind = NoticeKind.TOURNAMENT_STARTED if is_first else NoticeKind.PAIRED
@@ -111,16 +113,22 @@ def _notices(  # noqa: C901, PLR0912 - one case an event
         case events.PlayerWithdrawn(account=account):
             yield TournamentNotice(account, NoticeKind.TAKEN_OUT)
         case events.TournamentFinished():
-            yield TournamentNotice(state.organiser, NoticeKind.MATCHES_OVER)
+            for account in _directing(state):
+                yield TournamentNotice(account, NoticeKind.MATCHES_OVER)
         case events.PlacesConfirmed(sections=tables):
             yield from _places(tables, state)
         case events.TournamentCancelled():
             too_few = event.actor == SERVER_ACCOUNT
             kind = NoticeKind.TOO_FEW_PLAYERS if too_few else NoticeKind.TOURNAMENT_CANCELLED
-            for account in accounts_of(state):
+            for account in dict.fromkeys((*accounts_of(state), *state.directors)):
                 yield TournamentNotice(account, kind)
         case _:
             return
+
+
+def _directing(state: TournamentState) -> Iterable[AccountId]:
+    """Return the organiser and the directors, each once."""
+    return dict.fromkeys((state.organiser, *state.directors))
 
 
 def _moved_up(account: AccountId, state: TournamentState) -> Iterator[TournamentNotice]:

@@ -201,4 +201,5 @@ def _row_of(board: int, state: MatchState) -> MatchListRow:
         winners=result.winners if result else None,
         reason=result.reason if result else "",
         invited=state.invited,
+        tournament=state.pairing[0] if state.pairing else 0,
     )

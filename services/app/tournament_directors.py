@@ -15,6 +15,7 @@ from domain.match.disputes import open_case
 from domain.match.state import MatchState, deadline
 from domain.records import AccountId
 from domain.tournament.commands import AdjudicateMatches, AppointDirectors
+from domain.tournament.decide import fellow_players
 from domain.tournament.forms import form_of
 from domain.tournament.state import AdjudicatedPairing
 from services.app.context import Actor, App
@@ -78,11 +79,19 @@ class DirectorView(msgspec.Struct, frozen=True):
     """Those who have let others wait longest, first."""
     round_ends: int
     """When what is not over counts as drawn, ms; 0 for never."""
+    fellows: frozenset[int] = frozenset()
+    """The players over whom the account does not rule, because it plays in their sections."""
 
     @property
     def claims(self) -> tuple[DirectedMatch, ...]:
         """The matches on which a claim waits for a ruling."""
         return tuple(one for one in self.matches if one.claim is not None)
+
+    @property
+    def decidable(self) -> tuple[DirectedMatch, ...]:
+        """The matches that go on and that the account may decide."""
+        going = (one for one in self.matches if not one.state.over)
+        return tuple(one for one in going if self.fellows.isdisjoint(one.players))
 
 
 @course
@@ -151,6 +160,7 @@ def director_view(app: App, account: AccountId, number: int, section: int = 0) -
         tuple(sorted(matches, key=lambda one: (one.flag_at is None, one.flag_at or 0, one.board))),
         tuple(_players(matches)),
         form.round_ends(view.state, view.terms) if view.state.open_in_stage else 0,
+        fellow_players(account, view.state),
     )
 
 

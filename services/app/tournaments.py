@@ -4,7 +4,7 @@ Each change of a tournament is a command in its inbox, as a move is in that of a
 terms; membership of a club, ratings and sanctions, which it can't know, are looked up here.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -123,6 +123,8 @@ class TournamentView(msgspec.Struct, frozen=True):
     """The next season of a league that runs; None if there is none, or the account was taken out."""
     volunteers: bool = False
     """Whether it agrees to take over the place of a player who leaves."""
+    public: bool = False
+    """Whether guests see it, too."""
 
     @property
     def players(self) -> tuple[AccountId, ...]:
@@ -417,7 +419,7 @@ def tournaments_for(
         rows = app.tournaments.listed(name, start, PAGE)
     else:
         raise Refusal(Code.BAD_REQUEST, SAY("tournament-list"))
-    shown = [row for row in rows if not row.club or _sees_club(app, viewer, row.club)]
+    shown = [row for row in rows if not row.club or sees_club(app, viewer, row.club)]
     said = app.tournament_texts.of([row.number for row in shown])
     return [ListedTournament(row, said[row.number].name) for row in shown]
 
@@ -462,6 +464,7 @@ def view_of(
         volunteers=viewer is not None and is_volunteer(state, viewer),
         waits=state.phase is Phase.ENTRY and place is not None and place >= terms.room,
         season=_next_season(state, terms, place),
+        public=state.phase is not Phase.DRAFT and (club is None or clubs.may_see(app, None, club)),
     )
 
 
@@ -513,41 +516,9 @@ def shown_name(app: App, viewer: AccountId | None, number: int) -> str:
     (row,) = app.tournaments.rows([number])
     if row is None or (row.phase is Phase.DRAFT and viewer != row.organiser):
         return ""
-    if row.club and not _sees_club(app, viewer, row.club):
+    if row.club and not sees_club(app, viewer, row.club):
         return ""
     return app.tournament_texts.of([number])[number].name
-
-
-def visible_names(
-    app: App, viewer: AccountId, clubs_of: Mapping[int, str], said: Mapping[int, TournamentText]
-) -> dict[int, str]:
-    """Return the names of tournaments that have started to take entries, by number, of those an account may see.
-
-    `clubs_of` has for each the club whose members alone see it, or an empty text.
-    """
-    return {
-        number: said[number].name or f"#{number}"
-        for number, club in clubs_of.items()
-        if not club or _sees_club(app, viewer, club)
-    }
-
-
-def names_in_notices(app: App, viewer: AccountId, numbers: Sequence[int]) -> dict[int, str]:
-    """Return the names of tournaments as `visible_names` does, by themselves, because their list may come later."""
-    try:
-        stored = app.store.snapshots(numbers)
-    except Refusal:  # one is in the archive, which is away; a row without a form has no club yet
-        rows = app.tournaments.rows(numbers)
-        clubs_of = {row.number: row.club for row in rows if row is not None and row.form}
-    else:
-        clubs_of = {
-            number: one.state.terms.club
-            for number, one in zip(numbers, map(unpack, stored), strict=True)
-            if isinstance(one, TournamentSnapshot) and one.state.terms is not None
-        }
-    return (
-        visible_names(app, viewer, clubs_of, app.tournament_texts.of(numbers)) if clubs_of else {}
-    )
 
 
 def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
@@ -595,11 +566,12 @@ def visible_state(app: App, viewer: AccountId | None, number: int) -> Tournament
     if isinstance(found, TournamentSnapshot) and found.state.terms is not None:
         state, terms = found.state, found.state.terms
         is_draft = state.phase is Phase.DRAFT and viewer != state.organiser
-        if not is_draft and (not terms.club or _sees_club(app, viewer, terms.club)):
+        if not is_draft and (not terms.club or sees_club(app, viewer, terms.club)):
             return state
     raise Refusal(Code.UNKNOWN_TOURNAMENT, SAY("no-tournament", number=number))
 
 
-def _sees_club(app: App, viewer: AccountId | None, club: str) -> bool:
+def sees_club(app: App, viewer: AccountId | None, club: str) -> bool:
+    """Return whether an account may see the tournaments of a club; an unknown one hides none."""
     found = app.clubs.get(club)
     return found is None or clubs.may_see(app, viewer, found)

@@ -28,7 +28,7 @@ from services.app.context import App
 from services.app.matches import preferred_display
 from services.app.names import shown_name
 from services.app.pictures import packed_drawing
-from services.app.tournaments import names_in_notices
+from services.app.tournament_names import names_in_notices
 from services.language.handlers.boards import draw
 from services.mail.account_texts import (
     code_text,

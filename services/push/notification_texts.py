@@ -10,7 +10,7 @@ from infra.mail.push import LIFE_MS, PushMessage
 from infra.projections.notices import OF_TOURNAMENTS, NoticeKind, PlayerNotice
 from services.app.context import App
 from services.app.names import names_of
-from services.app.tournaments import names_in_notices
+from services.app.tournament_names import names_in_notices
 from services.app.waiting import NewsGroup, tournaments_of
 from services.words.news import NewsItem, NewsReader, named_news, rows_of_notices
 

@@ -11,6 +11,7 @@ from domain.clocks.length import longest
 from domain.clocks.time_control import TimeControl
 from domain.rules import rules_by_id
 from domain.tournament.forms import form_of
+from domain.tournament.results import PairResult
 from domain.tournament.standings import CANCELLED, TableCell
 from domain.tournament.state import LadderPlayer, Phase, TournamentState
 from domain.tournament.terms import (
@@ -498,6 +499,21 @@ def substitute_clause(substitute: str, player: str, words: Wording) -> str:
 def volunteers_clause(names: Sequence[str], words: Wording) -> str:
     """Return who would take over the place of a player who leaves."""
     return words.gettext("substitutes: %(names)s", names=words.names(names))
+
+
+_RESULTS: Final[Mapping[str, str]] = {
+    PairResult.FIRST_WON: "1 : 0",
+    PairResult.SECOND_WON: "0 : 1",
+    PairResult.DRAWN: "½ : ½",
+    PairResult.FIRST_BY_FORFEIT: "+ : \N{MINUS SIGN}",
+    PairResult.SECOND_BY_FORFEIT: "\N{MINUS SIGN} : +",
+    PairResult.BOTH_FORFEITED: "\N{MINUS SIGN} : \N{MINUS SIGN}",
+}
+
+
+def result_text(result: str) -> str:
+    """Return a `PairResult` as pages show it, such as `½ : ½`."""
+    return _RESULTS[result]
 
 
 def progress(row: TournamentRow, words: Wording) -> str:

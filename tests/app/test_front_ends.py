@@ -352,8 +352,13 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.shown_name": Row(
         (LANGUAGE, WEB), "an answer of the API has the number of a match's tournament"
     ),
-    "tournaments.visible_names": Row((WEB,), "a program has the numbers of its notices"),
-    "tournaments.names_in_notices": Row((WEB,), "a program has the numbers of its notices"),
+    "tournaments.sees_club": WITHIN,
+    "tournament_names.visible_names": Row((WEB,), "a program has the numbers of its notices"),
+    "tournament_names.names_in_notices": Row((WEB,), "a program has the numbers of its notices"),
+    "tournament_names.tournaments_of_matches": Row(
+        (LANGUAGE, WEB), "a row of the API has the number of a match's tournament"
+    ),
+    "tournament_feed.feed_of": Row((WEB,), "a feed is an address of its own"),
     "tournaments.plan_like": Row((WEB,), "a form is filled in from an earlier tournament"),
     "passwords.check_recent_password": Row((API, WEB), "each command line has the password"),
     "preferences.change_preferences": Row(),
@@ -440,7 +445,7 @@ def test_mail_offers_use_cases_by_the_language_alone():
         "accounts.own_profile",
         "matches.preferred_display",
         "matches.statements_of",
-        "tournaments.names_in_notices",
+        "tournament_names.names_in_notices",
     }
 
 

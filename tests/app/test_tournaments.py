@@ -27,6 +27,7 @@ from services.app.play import Course, submit
 from services.app.receipts import Answered
 from services.app.roles import set_role
 from services.app.tournament_directors import adjudicate, appoint, director_view
+from services.app.tournament_feed import NewsKind, feed_of
 from services.app.tournament_plans import TournamentPlan
 from services.app.tournaments import plan_like, tournaments_for, view_of, visible_state
 from services.words.tournaments import terms_lines
@@ -464,3 +465,34 @@ def test_lots_are_drawn_at_the_start_and_can_be_verified(api: Api) -> None:
     assert any(line.endswith("wins, lot, in this order") for line in words)
     like = plan_like(api.parts, None, number)
     assert (like.seed_by_lot, like.lot) == (True, True)
+
+
+def test_the_feed_says_what_was_decided_once_and_who_challenges_whom_on_a_ladder(api: Api) -> None:
+    app = api.parts
+    organiser, *players = api.players(4)
+    number = begun(api, organiser, players)
+    board = app.tournaments.matches(number)[0].board
+    submit(app, adjudicate(app, actor(organiser), number, board, "1-0", "Far ahead."))
+    tick(api)
+    until(lambda: load_state(app, board).over)
+    tick(api)
+    until(lambda: app.tournaments.matches(number)[0].counted)
+    kinds = [(one.kind, one.result) for one in feed_of(app, number).news]
+    assert kinds == [
+        (NewsKind.RESULT, "1-0"),
+        (NewsKind.STARTED, ""),
+    ]  # and not again by the ruling
+    ladder = made(api, organiser, replace(PLAN, form="ladder", players=0, when_full=False))
+    for one in players[:2]:
+        enter(api, one, ladder)
+    submit(app, tournaments.start(app, actor(organiser), ladder))
+    challenged = tournaments.challenge(app, actor(players[1]), ladder, players[0].name)
+    submit(app, challenged)
+    found = feed_of(app, ladder).news[0]
+    assert (found.kind, found.players) == (
+        NewsKind.CHALLENGED,
+        (players[0].account, players[1].account),
+    )
+    cancelled = made(api, organiser)
+    submit(app, tournaments.cancel(app, actor(organiser), cancelled))
+    assert [one.kind for one in feed_of(app, cancelled).news] == [NewsKind.CANCELLED]

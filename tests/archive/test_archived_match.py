@@ -195,6 +195,8 @@ def decoded(data: bytes) -> directory_pages.DirectoryPage:
 def test_a_page_has_these_bytes():
     assert page(ENTRY).encode().hex() == GOLDEN.replace(" ", "")
     assert decoded(bytes.fromhex(GOLDEN)).find(BOARD) == ENTRY
+    of_tournament = replace(ENTRY, summary=replace(SUMMARY, tournament=300))
+    assert decoded(page(of_tournament).encode()).find(BOARD) == of_tournament
 
 
 def test_a_board_is_in_the_page_of_its_256_neighbours_in_its_shard():

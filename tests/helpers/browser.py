@@ -22,6 +22,9 @@ PHONE: dict[str, Any] = {
     "is_mobile": True,
 }
 
+SIZES = [(844, 390), (768, 1024), (375, 553), (390, 844), (1280, 900)]
+"""Widths and heights of screens."""
+
 WORDS = {"keep": "Play the light tiles", "swap": "Play the dark tiles"}
 """The buttons of moves that are words, where they say more than the move."""
 

@@ -7,6 +7,7 @@ import pytest
 from domain.match.history import EventEnvelope, decode_event
 from domain.records import SCHEMA, SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
+    AppointDirectors,
     CancelTournament,
     ConfirmPlaces,
     DraftTournament,
@@ -103,6 +104,23 @@ def test_a_start_by_itself_is_news_to_the_organiser_and_not_to_who_made_it_full(
         FIRST: [(NoticeKind.TOURNAMENT_STARTED, TournamentDetail(2))],
         SECOND: [(NoticeKind.TOURNAMENT_STARTED, TournamentDetail(2))],
     }
+
+
+def test_directors_get_the_notices_of_the_organiser_and_one_who_plays_that_of_a_player() -> None:
+    tournament = Tournament()
+    tournament.draft()
+    tournament.do(ORGANISER, AppointDirectors(accounts=(FOURTH, FIRST)))
+    tournament.enter(3)
+    started = {to: some[0] for to, some in last(tournament).items()}
+    assert started[FOURTH] == started[ORGANISER] == (NoticeKind.TOURNAMENT_STARTED, None)
+    assert started[FIRST] == (NoticeKind.TOURNAMENT_STARTED, TournamentDetail(2))
+    tournament.report("1-0", "1-0", "1-0")
+    over = [(NoticeKind.MATCHES_OVER, None)]
+    assert last(tournament) == dict.fromkeys((ORGANISER, FOURTH, FIRST), over)
+    cancelled = opened(2)
+    cancelled.do(ORGANISER, AppointDirectors(accounts=(FOURTH,)))
+    cancelled.do(SERVER_ACCOUNT, CancelTournament())
+    assert last(cancelled)[FOURTH] == [(NoticeKind.TOO_FEW_PLAYERS, None)]
 
 
 def test_an_organiser_who_plays_gets_the_notice_of_a_player_alone() -> None:

@@ -74,6 +74,7 @@ def test_a_tournament_is_typed_from_its_draft_to_its_places(hall: Hall) -> None:
     hall.enter("alice", "carol")
     hall.run_manager()
     assert "Spring Cup: David and Goliath; being played" in hall.accepted("tournaments running")
+    assert hall.accepted("goliath games").count("; tournament 1, Spring Cup") == 3
     hall.lose("alice")
     hall.run_manager()
     assert hall.refused("tournament confirm 1 alice mad-hatter")[0] == Code.TOO_EARLY

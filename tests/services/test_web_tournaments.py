@@ -403,6 +403,14 @@ def test_a_director_sees_the_matches_and_decides_one(api, come):
     assert f'value="{other.name}"' in host.page(there)
     assert "Decide a match" in come(other).page(there)
     assert f"Directors: {other.name}" in come(players[0]).page(page)
+    assert "Take a player out" in come(other).page(page)
+    assert host.send(there, {"do": "appoint", "directors": players[0].name}, on=there).is_redirect
+    own = come(players[0])
+    shown = own.page(there)
+    assert ("2 matches left" in shown, "Decide a match" in shown) == (True, False)
+    assert "Take a player out" not in own.page(page)
+    second = {**given, "board": str(api.parts.tournaments.matches(number_of(page))[1].board)}
+    assert own.send(there, second, on=page).status_code == 403
     strange = host.send(there, {**given, "board": "\N{SUPERSCRIPT TWO}"}, on=there)
     assert (strange.status_code, "Far ahead." in strange.text) == (404, True)
 

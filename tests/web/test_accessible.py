@@ -11,12 +11,13 @@ from playwright.sync_api import expect
 from infra.people.accounts import AccountRole
 from services.app.games import game_keys
 from services.app.matches import load_state
-from tests.helpers.api import PASSWORD, Player
-from tests.helpers.browser import PHONE, faults_of
+from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.browser import PHONE, SIZES, faults_of
 from tests.helpers.keyboard import tab_to, walk_to
 from tests.helpers.page_texts import texts_of
 from tests.helpers.sentences import english_in
 from tests.helpers.web import Guest
+from workers.tournament_manager import TournamentManager
 
 pytestmark = pytest.mark.slow
 
@@ -64,12 +65,42 @@ def board(api, pair) -> int:
     hugo.move(board, "m13-m13")
     hugo.post(f"/api/matches/{board}/claim", {"ply": 1, "text": "look at that"})
     api.parts.accounts.set_role("gerd", AccountRole.ARBITER, held=True)
+    assert tournaments(api, gerd) == [f"/api/tournaments/{sealed + at}" for at in (1, 2)]
     api.caught_up()
     return board
 
 
+def tournaments(api: Api, host: Player) -> list[str]:
+    """Begin a league and a tournament of teams, and return their addresses."""
+    given = {
+        "game": "goliath",
+        "league": {"size": 3, "up": 1, "down": 1},
+        "days": 30,
+        "team_size": 2,
+    }
+    named = (("Liga", "league"), ("Mannschaften", "teams"))
+    plans = [{**given, "name": name, "form": form} for name, form in named]
+    league, teams = (host.post("/api/tournaments", one).headers["location"] for one in plans)
+    for path in (league, teams):
+        assert host.post(f"{path}/open").is_success
+    players = api.players(6)
+    for player in players:
+        assert player.post(f"{league}/entry", {}).is_success
+    for captain, *others in (players[:3], players[3:]):
+        userids = [captain.name, *(one.name for one in others)]
+        assert captain.put(f"{teams}/team", {"userids": userids}).is_success
+        for one in (captain, *others):
+            assert one.post(f"{teams}/entry", {"captain": captain.name}).is_success
+    for path in (league, teams):
+        assert host.post(f"{path}/start").is_success
+    api.caught_up()
+    TournamentManager(api.parts.store, api.parts.lanes, api.parts.data).tick()
+    return [league, teams]
+
+
 def every_page(board: int) -> list[str]:
     """One page of each kind."""
+    league, teams = (f"/tournaments/{board + LAST + at}" for at in (1, 2))
     return [
         "/", "/new", "/games", "/games/pow2", "/puzzles", "/puzzles/one?line=a9", "/log",
         "/ratings/line", "/players", "/players/hugo", "/account", "/help",
@@ -78,6 +109,7 @@ def every_page(board: int) -> list[str]:
         "/games/powerdrain/try?seed=00", "/m/999999",
         "/matches", "/players/hugo/matches?state=finished", "/challenges", "/notices", "/messages?to=ben", "/watching", "/playing",
         "/tournaments", "/tournaments/new", "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
+        league, teams, f"{league}/director", f"{league}/embed", f"{teams}/embed", f"/m/{board}/embed",
     ]  # fmt: skip
 
 
@@ -167,7 +199,13 @@ def test_on_a_phone_nothing_sticks_out_and_all_can_be_touched(person, pair, boar
     one = person(pair[0], **PHONE)
     for path in every_page(board):
         page = shown(one, path)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+                path,
+                width,
+            )
+        page.set_viewport_size(PHONE["viewport"])
         small = page.evaluate(
             """(least) => [...document.querySelectorAll("button, input, select, summary, nav a")]
               .filter((one) => one.offsetParent && one.type !== "hidden" && !one.closest(".sr"))

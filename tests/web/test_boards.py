@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from domain.rules import latest_rules
 from services.app.games import game_keys
 from services.http.web.assets import ASSETS, asset_url
-from tests.helpers.browser import pick_any
+from tests.helpers.browser import SIZES, pick_any
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +73,6 @@ def test_the_board_stays_where_it_is_whatever_is_said_above_it(api, person):
     assert page.evaluate(TOP) == top
 
 
-SIZES = [(844, 390), (768, 1024), (375, 553), (390, 844), (1280, 900)]
 BOXES = """() => {
   const box = (selector) => {
     const { left, top, right, bottom } = document.querySelector(selector).getBoundingClientRect();

@@ -82,12 +82,13 @@ def test_a_tournament_is_made_entered_and_followed(api, person, screen):
     assert faults_in_both(page) == []
     faults = faults_in_both(host.goes_to("/tournaments/new"))
     assert [*faults, *faults_in_both(host.goes_to("/tournaments"))] == []
-    page = host.goes_to(there)
+    page, frame = host.goes_to(there), person().goes_to(f"{there}/embed")
     loser = next(one for one in players if one.give(board, {"do": "resign"}).is_success)
     manage(api, number, lambda known: known == 3)
-    # the table follows by itself
-    row = page.locator("table.cross tbody tr", has_text=loser.name)
-    expect(row.locator("a.lost")).to_have_count(1)
+    # the table follows by itself, and so does that in a frame
+    for seen in (page, frame):
+        row = seen.locator("table.cross tbody tr", has_text=loser.name)
+        expect(row.locator("a.lost")).to_have_count(1)
     if screen is PHONE:
         first = page.locator("table.cross tbody th").first
         before = first.bounding_box()

@@ -12,7 +12,9 @@ from domain.tournament.terms import MOST_ENTRANTS, TournamentTerms
 from domain.tournament.tie_breaks import FROM_RESULTS
 from infra.languages.wording import IN_ENGLISH, wording
 from infra.projections.tournaments import TournamentRow
+from services.app.tournament_feed import NewsKind, TournamentFeed, TournamentNews
 from services.words import tournaments
+from services.words.tournament_news import feed_title
 
 SOON = 1_796_000_000_000
 
@@ -131,3 +133,23 @@ def test_the_terms_of_a_swiss_tournament_in_both_languages() -> None:
 def test_an_opponent_in_a_column_of_a_round_has_a_side_and_a_number() -> None:
     cells = [TableCell(0, 4, first, "1") for first in (True, False)]
     assert [tournaments.side_and_number(cell) for cell in cells] == ["○5", "●5"]
+
+
+@pytest.mark.parametrize(
+    ("form", "kind", "count", "said"),
+    [
+        ("swiss", NewsKind.PAIRED, 0, "Cup goes on: Round 2"),
+        ("league", NewsKind.PAIRED, 0, "Cup goes on: Season 2"),
+        ("round-robin", NewsKind.PAIRED, 0, "Cup goes on: Stage 2"),
+        ("ladder", NewsKind.CHALLENGED, 2, "Cup: p1 challenges p0"),
+        ("teams", NewsKind.PLACES, 2, "Cup is over; in first place: p0 and p1"),
+        ("teams", NewsKind.PLACES, 11, "Cup is over, and the places are confirmed"),
+    ],
+)
+def test_news_of_a_feed_are_a_sentence_in_each_form(
+    form: str, kind: NewsKind, count: int, said: str
+) -> None:
+    names = {bytes([n]): f"p{n}" for n in range(count)}
+    feed = TournamentFeed(7, "Cup", terms(form=form), 0, ())
+    one = TournamentNews(kind, 3, 0, stage=2, players=tuple(names))
+    assert feed_title(one, feed, names, IN_ENGLISH) == said

@@ -53,7 +53,7 @@ FRAMED_HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "unsafe-none",
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
-"""Headers of the one page that any site may frame; it has no form, and shows nothing of its visitor."""
+"""Headers of a page that any site may frame; it has no form, and shows nothing of its visitor."""
 
 
 def sentence(text: str) -> str:
@@ -255,6 +255,13 @@ def render(
         media_type=HTML,
         cookies=cookies,
     )
+
+
+def framed(page: Response[str]) -> Response[str]:
+    """Return a page without cookies that any site may frame."""
+    page.cookies.clear()
+    page.headers.update(FRAMED_HEADERS)
+    return page
 
 
 def secret_page(template: str, visitor: Visitor, **shown: Any) -> Response[str]:

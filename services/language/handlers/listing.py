@@ -8,6 +8,7 @@ from domain.sentences import text_in
 from infra.languages.wording import Wording
 from infra.projections.match_lists import MatchFilter, MatchListRow
 from services.app.names import names_of
+from services.app.tournament_names import tournaments_of_matches
 from services.language.answer import Answer
 from services.language.handlers.boards import BOARDS, drawn_now
 from services.language.invocation import Invocation
@@ -76,12 +77,13 @@ def _listed(call: Invocation, rows: Sequence[MatchListRow]) -> Answer:
 
 
 def lines_of(call: Invocation, rows: Sequence[MatchListRow]) -> list[str]:
-    """Return a line for each match: its number, its players, and how it stands or ended."""
+    """Return a line for each match: its number, its players, how it stands or ended, and its tournament."""
     words = call.words
     names = names_of(call.app, {account for row in rows for account in row.seats}, words)
+    tournaments = tournaments_of_matches(call.app, call.origin.proven, rows)
     return [
         f"{row.board:>6}  {players_of(row.rules, row.seats, names, words)}{_options(row)}: "
-        f"{_standing(row, names, words)}"
+        f"{_standing(row, names, words)}{_tournament(row, tournaments, words)}"
         for row in rows
     ]
 
@@ -98,6 +100,16 @@ def players_of(
 
 def _options(row: MatchListRow) -> str:
     return f" ({' '.join(row.options)})" if row.options else ""
+
+
+def _tournament(row: MatchListRow, names: Mapping[int, str], words: Wording) -> str:
+    """Return the tournament of a match after a semicolon; nothing where its name is not known."""
+    if row.tournament not in names:
+        return ""
+    said = words.gettext(
+        "tournament %(number)s, %(name)s", number=row.tournament, name=names[row.tournament]
+    )
+    return f"; {said}"
 
 
 def _standing(row: MatchListRow, names: Mapping[AccountId, str], words: Wording) -> str:

@@ -68,6 +68,8 @@ class Listed(msgspec.Struct, frozen=True):
     """Why the match ended, such as `resignation`; empty while it is not over."""
     invited: tuple[int, ...] = ()
     """Seats that have yet to accept the match; such a match is in no list but that of its players."""
+    tournament: int | None = None
+    """The number of the tournament to which the match belongs; null without one."""
 
 
 class Matches(msgspec.Struct, frozen=True):
@@ -230,6 +232,7 @@ def _match_row_json(row: MatchListRow, names: Mapping[AccountId, str | None]) ->
         winners=row.winners,
         reason=row.reason,
         invited=row.invited,
+        tournament=row.tournament or None,
     )
 
 

@@ -132,8 +132,8 @@ def _club(
         offers=offers(
             asked.context, clubs.challenges_of_club(app, visitor.account, view.club), visitor
         ),
-        running=match_rows(asked.context, running, words),
-        ended=match_rows(asked.context, ended, words),
+        running=match_rows(asked.context, running, visitor),
+        ended=match_rows(asked.context, ended, visitor),
         now=app.store.now(),
         key=uuid4().hex,
         links=clubs.club_links(app, visitor.require_account(), path) if view.organises else (),

@@ -160,7 +160,7 @@ def show_game(game: GameKey, asked: Asked) -> Response[str]:
         card=game_card(rules, visitor),
         blocks=help_blocks(answer.page),
         terminal=answer.page,
-        playing=match_rows(asked.context, rows, visitor.wording),
+        playing=match_rows(asked.context, rows, visitor),
         playing_count=asked.app.lists.count_playing(rules.key),
         finished_count=asked.app.history.count(rules.key),
         scores=leaderboard(asked.context, rules, visitor) if rules.players == (1,) else None,

@@ -30,7 +30,8 @@ from services.app.context import App
 from services.app.games import game_keys, read_game
 from services.app.matches import load_state
 from services.app.names import names_by_seat, names_of, shown_names
-from services.app.tournaments import ListedTournament, names_in_notices, visible_names
+from services.app.tournament_names import names_in_notices, visible_names
+from services.app.tournaments import ListedTournament
 from services.app.waiting import (
     NewsGroup,
     OwnMatches,
@@ -101,7 +102,7 @@ class HomeView(msgspec.Struct, frozen=True):
     tournaments: list[ListedTournament]
     """The account's newest that are being played."""
     tournaments_told: Mapping[int, str]
-    """The names of those that notices are about, and that the account may see."""
+    """The names of those that notices and the matches of the lists are of, and that the account may see."""
 
     @property
     def challenges(self) -> list[Challenge]:
@@ -143,13 +144,11 @@ def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> Home
     going = {*boards.waiting, *boards.others}
     noted, told = boards_of(notices), tournaments_of(notices)
     wanted = [*boards.waiting, *shown, *noted]
-    rows, over, listed, rows_of_tournaments, said = read_all(
+    rows, over, listed = read_all(
         app.data,
         app.lists.read_rows(boards.bucket, wanted),
         app.history.read_rows({*noted} - going),
         app.challenges.read_listed(ids, now),
-        app.tournaments.read_rows([*dict.fromkeys([*numbers, *told])]),
-        app.tournament_texts.read([*dict.fromkeys([*numbers, *told])]),
     )
     open_ = app.challenges.overview_of(listed)
     # a match that ended between the two reads may have no row
@@ -159,10 +158,14 @@ def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> Home
     accounts = _players(
         [*(row.seats for row in known.values()), senders_of(notices)], _shown(open_)
     )
-    snapshots, userids = read_all(
+    played = [row.tournament for row in rows.values() if row.tournament]
+    known_tournaments = [*dict.fromkeys([*numbers, *told, *played])]
+    snapshots, userids, rows_of_tournaments, said = read_all(
         app.data,
         read_snapshots(app.store.layout().shard_of, [row.board for row in waiting]),
         app.accounts.read_names(accounts),
+        app.tournaments.read_rows(known_tournaments),
+        app.tournament_texts.read(known_tournaments),
     )
     return HomeView(
         mark=home_mark(open_, boards.mark, newest_text(matches), messages.mark),
@@ -184,7 +187,7 @@ def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> Home
         tournaments_told=visible_names(
             app,
             account,
-            {row.number: row.club for row in rows_of_tournaments if row.number in told},
+            {row.number: row.club for row in rows_of_tournaments if row.number in {*told, *played}},
             said,
         ),
     )
@@ -220,15 +223,16 @@ def show_home(asked: Asked) -> Response[str]:
     account = visitor.account
     home = read_home(asked.context, account, visitor)
     mine, unread = home.waiting, home.unread
-    shown = named_rows(mine.rows[:MAX_ROWS], home.names, account)
+    names, told = home.names, home.tournaments_told
+    shown = named_rows(mine.rows[:MAX_ROWS], names, account, told)
     waiting = with_own(shown, mine, unread.boards)
     asking = [one for one in waiting if one.offer or one.makers]
     to_move = [one for one in waiting if not (one.offer or one.makers)]
-    others = with_own(named_rows(home.others, home.names, account), mine, unread.boards)
+    others = with_own(named_rows(home.others, names, account, told), mine, unread.boards)
     talked = [home.rows[board] for board in unread.boards if board in home.rows]
-    matches = {one.board: one for one in named_rows(talked, home.names, account)}
-    reader = NewsReader(account, visitor.wording, unread, visitor.now, home.tournaments_told)
-    news = named_news(home.news, home.rows, home.names, reader)
+    matches = {one.board: one for one in named_rows(talked, names, account)}
+    reader = NewsReader(account, visitor.wording, unread, visitor.now, told)
+    news = named_news(home.news, home.rows, names, reader)
     return render(
         "home.html",
         msgspec.structs.replace(visitor, news=home.new_news),
@@ -249,8 +253,8 @@ def show_home(asked: Asked) -> Response[str]:
         others=others,
         others_total=home.others_total,
         followed=home.followed,
-        watched=watched_part(asked.context, home.followed, 0, _MAX_WATCHED, visitor.wording),
-        played=played_part(asked.context, account, home.followed, 0, _MAX_PLAYED, visitor.wording),
+        watched=watched_part(asked.context, home.followed, 0, _MAX_WATCHED, visitor),
+        played=played_part(asked.context, account, home.followed, 0, _MAX_PLAYED, visitor),
         news=list(islice((one for one in news if one.current), _MAX_NEWS)),
         offers=named_offers(home.challenges, home.names, visitor),
         offers_part=ListPart.of(

@@ -12,14 +12,15 @@ import msgspec
 from domain.match.state import robot_level
 from domain.records import AccountId
 from domain.rules import rules_by_id
-from domain.sentences import Translation
 from infra.projections.match_lists import MatchListRow
 from infra.projections.ratings import Rating, RatingChange
 from infra.redis.reads import read_all
 from services.app.games import game_keys
 from services.app.names import names_of
+from services.app.tournament_names import tournaments_of_matches
 from services.app.waiting import WaitingMatches
 from services.http.context import ApiContext
+from services.http.web.session import Visitor
 from services.words.endings import Verdict, verdict_for
 
 PAGE_SIZE: Final = 50
@@ -133,6 +134,8 @@ class MatchRow(msgspec.Struct, frozen=True):
     pinned: bool = False
     unread: int = 0
     """Lines of chat that the owner of the list has not read."""
+    tournament: tuple[int, str] | None = None
+    """Number and name of its tournament; None without one, or if the visitor may not see it."""
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -143,18 +146,19 @@ class MatchRow(msgspec.Struct, frozen=True):
 def match_rows(
     context: ApiContext,
     rows: Sequence[MatchListRow],
-    language: Translation,
+    visitor: Visitor,
     account: AccountId | None = None,
 ) -> list[MatchRow]:
     """Return matches as rows of a list; `account` is its owner, None for a public list."""
-    found = names_of(context.app, (seat for row in rows for seat in row.seats), language)
-    return named_rows(rows, found, account)
+    app, seats = context.app, (seat for row in rows for seat in row.seats)
+    found = names_of(app, seats, visitor.wording)
+    return named_rows(rows, found, account, tournaments_of_matches(app, visitor.account, rows))
 
 
 def rated_rows(
     context: ApiContext,
     rows: Sequence[MatchListRow],
-    language: Translation,
+    visitor: Visitor,
     account: AccountId | None = None,
 ) -> list[MatchRow]:
     """Return the rows with the ratings of the players, and what each match changed for the owner."""
@@ -170,7 +174,7 @@ def rated_rows(
     known = dict(zip(players, ratings, strict=True))
     shown = []
     for item, row, change in zip(
-        match_rows(context, rows, language, account), rows, changes, strict=True
+        match_rows(context, rows, visitor, account), rows, changes, strict=True
     ):
         others = [seat for seat in row.seats if seat != account]
         rated = [known[row.game, seat] for seat in others]
@@ -191,12 +195,20 @@ def named_rows(
     rows: Sequence[MatchListRow],
     names: Mapping[AccountId, str],
     account: AccountId | None = None,
+    tournaments: Mapping[int, str] = {},
 ) -> list[MatchRow]:
-    """Return matches as rows of a list, by the names of all their players."""
-    return [_match_row(row, [names[seat] for seat in row.seats], account) for row in rows]
+    """Return matches as rows of a list, by the names of all their players, and of the tournaments to be named."""
+    return [
+        _match_row(row, [names[seat] for seat in row.seats], account, tournaments) for row in rows
+    ]
 
 
-def _match_row(row: MatchListRow, names: Sequence[str], account: AccountId | None) -> MatchRow:
+def _match_row(
+    row: MatchListRow,
+    names: Sequence[str],
+    account: AccountId | None,
+    tournaments: Mapping[int, str],
+) -> MatchRow:
     seat = row.seats.index(account) if account in row.seats else None
     asked = row.offer if seat in row.asked else None
     return MatchRow(
@@ -225,6 +237,9 @@ def _match_row(row: MatchListRow, names: Sequence[str], account: AccountId | Non
         ended=row.ended,
         offer=asked.kind if asked else "",
         offered_by=names[asked.seat] if asked else "",
+        tournament=(row.tournament, tournaments[row.tournament])
+        if row.tournament in tournaments
+        else None,
     )
 
 

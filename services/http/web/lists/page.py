@@ -332,7 +332,7 @@ def _render(
         )
     tab, start = shown.tabs[chosen.state], first_row(chosen.page)
     rows = [] if chosen.unknown is not None else tab.found.some(start, PAGE_SIZE)
-    found = rated_rows(context, rows, visitor.wording, shown.owner)
+    found = rated_rows(context, rows, visitor, shown.owner)
     part = ListPart.of(
         tab.label,
         start=start,
@@ -382,7 +382,7 @@ def show_playing(
     wanted = [chosen] if chosen else games
     rows = [row for row in _newest(app, wanted) if row.started]
     found = sorted(_rated(app, rows, rating), key=lambda row: (row.since, row.board), reverse=True)
-    shown = shown_part(asked.context, found[start : start + PAGE_SIZE], len(found), visitor.wording)
+    shown = shown_part(asked.context, found[start : start + PAGE_SIZE], len(found), visitor)
     query = {"game": chosen, "rating": str(rating or "")}
     part = ListPart.of(
         visitor.wording.gettext("Being played now"),

@@ -12,7 +12,6 @@ from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
 from domain.records import AccountId
-from domain.sentences import Translation
 from infra.people.account_lists import FollowList
 from infra.projections.match_lists import MatchListRow
 from services.app import follows
@@ -24,6 +23,7 @@ from services.http.web.declared import Pages
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, MatchRow, first_row, rated_rows
 from services.http.web.params import BoardNumber, ListState, Own, OwnPage, PageNumber, Userid
 from services.http.web.render import back_to, render
+from services.http.web.session import Visitor
 
 
 class ShownPart(msgspec.Struct, frozen=True):
@@ -40,13 +40,13 @@ NOTHING: Final = ShownPart((), 0, ())
 
 
 def watched_part(
-    context: ApiContext, followed: FollowList, start: int, count: int, language: Translation
+    context: ApiContext, followed: FollowList, start: int, count: int, visitor: Visitor
 ) -> ShownPart:
     """Return some of the matches that an account watches."""
     if not followed.boards:
         return NOTHING
     found = watched_matches(context.app, followed, start, count)
-    return shown_part(context, found, len(followed.boards), language)
+    return shown_part(context, found, len(followed.boards), visitor)
 
 
 def played_part(
@@ -55,23 +55,23 @@ def played_part(
     followed: FollowList,
     start: int,
     count: int,
-    language: Translation,
+    visitor: Visitor,
 ) -> ShownPart:
     """Return some of the matches that followed players play now, without those of the account itself."""
     if not followed.accounts:
         return NOTHING
     boards = followed_boards(context.app, account, followed)
     rows = listed_matches(context.app, boards[start : start + count])
-    return shown_part(context, list(rows.values()), len(boards), language)
+    return shown_part(context, list(rows.values()), len(boards), visitor)
 
 
 def shown_part(
-    context: ApiContext, rows: Sequence[MatchListRow], total: int, language: Translation
+    context: ApiContext, rows: Sequence[MatchListRow], total: int, visitor: Visitor
 ) -> ShownPart:
     """Return these rows as a part of a public list of so many."""
     live = [f"{row.board}:{row.seq}" for row in rows if not row.over]
     # without an owner, so that each row names all its players
-    return ShownPart(rated_rows(context, rows, language), total, live)
+    return ShownPart(rated_rows(context, rows, visitor), total, live)
 
 
 pages = Pages()
@@ -94,10 +94,8 @@ def show_watching(
         )
     followed, start = app.follows.of(account), first_row(page)
     shown = {
-        _MATCHES: watched_part(own_page.context, followed, start, PAGE_SIZE, visitor.wording),
-        _PLAYED: played_part(
-            own_page.context, account, followed, start, PAGE_SIZE, visitor.wording
-        ),
+        _MATCHES: watched_part(own_page.context, followed, start, PAGE_SIZE, visitor),
+        _PLAYED: played_part(own_page.context, account, followed, start, PAGE_SIZE, visitor),
     }
     part = ListPart.of(
         labels[listed],

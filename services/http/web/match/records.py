@@ -39,7 +39,7 @@ from services.http.web.params import (
     Theme,
     VisitorDependency,
 )
-from services.http.web.render import FRAMED_HEADERS, render
+from services.http.web.render import framed, render
 from services.http.web.session import USUAL
 from services.http.web.site_files import preview_png
 from services.words.endings import board_svg
@@ -240,7 +240,7 @@ def show_embedded(board: BoardNumber, asked: Asked, ply: EmbeddedPly = None) -> 
         raise Refusal(Code.NOT_STARTED, SAY("no-position", board=board))
     if not state.has_no_position:
         table.check_ply(shown)
-    answer = render(
+    page = render(
         "embed.html",
         visitor,
         table=table,
@@ -251,6 +251,4 @@ def show_embedded(board: BoardNumber, asked: Asked, ply: EmbeddedPly = None) -> 
         if state.has_no_position
         else draw_match(state, shown, table.names, language=visitor.wording),
     )
-    answer.cookies.clear()
-    answer.headers.update(FRAMED_HEADERS)
-    return answer
+    return framed(page)

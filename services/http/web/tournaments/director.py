@@ -123,7 +123,7 @@ def _shown(
 
 def _choices(found: DirectorView, players: list[str]) -> Mapping[int, str]:
     """Return the matches that can be decided, by board, each with its players."""
-    return {one.board: _pair(one, players) for one in found.matches if not one.state.over}
+    return {one.board: _pair(one, players) for one in found.decidable}
 
 
 def _pair(match: DirectedMatch, players: list[str]) -> str:

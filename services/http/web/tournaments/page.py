@@ -13,7 +13,10 @@ from litestar.params import PathParameter, QueryParameter
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
+from domain.records import AccountId
+from domain.tournament.decide import fellow_players
 from domain.tournament.state import Phase
+from infra.languages.wording import Wording
 from infra.people.clubs import NAME_LENGTHS
 from infra.people.tournament_texts import MOST_OF_TEXT
 from services.app import teams, tournament_invitations, tournaments
@@ -33,7 +36,7 @@ from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
 from services.http.web.markdown import rendered_markdown
 from services.http.web.match.records import attachment
 from services.http.web.params import Asked, ListState, Own, PageNumber, SavedMark
-from services.http.web.render import redirect_to, render
+from services.http.web.render import framed, redirect_to, render
 from services.http.web.session import Visitor
 from services.http.web.tournaments.ladder_view import shown_ladder
 from services.http.web.tournaments.season_links import season_links
@@ -176,6 +179,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
     club = app.clubs.at(view.club) if view.club else None
     invited = tournament_invitations.waiting_invitations(view)
     named = names_of(app, [state.organiser, *state.directors, *invited], words)
+    shown = {player for section in view.sections for player in section.players}
     return render(
         "tournament.html",
         visitor,
@@ -197,7 +201,8 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
             total=len(state.entrants),
             path=f"/tournaments/{number}",
         ),
-        directs=view.directs,
+        directs=view.directs
+        and (account is None or fellow_players(account, state).isdisjoint(shown)),
         confirms=account is not None and state.directs(account) and state.phase is Phase.FINISHED,
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
         may_enter=account is None or tournament_invitations.may_enter(state, account),
@@ -205,13 +210,9 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         code=code,
         season=season_sentence(view.season, words) if view.season else "",
         links=season_links(view, words) if terms.league else None,
-        title=table_title(state, terms, view.first, words),
-        table=None if state.ladder or not view.tables else shown_table(app, view, words, account),
-        ladder=shown_ladder(app, view, words, account, start) if state.ladder else None,
-        teams=shown_teams(app, view, words, account) if terms.teams else (),
+        **_tables(app, view, words, account, start),
         receipts=app.gives_receipts,
         published=context.published_sizes.of(app.store.layout().shard_of(number)) > 0,
-        tiebreaks=[tie_break_name(one, words) for one in terms.tiebreaks],
         volunteers=[one.name for one in shown_entrants(app, state.volunteers, words, account)],
         key=uuid4().hex,
         longest={"name": NAME_LENGTHS[-1], "text": MOST_OF_TEXT},
@@ -220,6 +221,38 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         typed=typed,
         feedback=reason.in_language(words) if reason else "",
     )
+
+
+def _tables(
+    app: App, view: TournamentView, words: Wording, viewer: AccountId | None, start: int = 0
+) -> dict[str, Any]:
+    """Return what a page shows of the first table of a view, and of a ladder from a place on."""
+    state, terms = view.state, view.terms
+    return {
+        "title": table_title(state, terms, view.first, words),
+        "table": None if state.ladder or not view.tables else shown_table(app, view, words, viewer),
+        "ladder": shown_ladder(app, view, words, viewer, start) if state.ladder else None,
+        "teams": shown_teams(app, view, words, viewer) if terms.teams else (),
+        "tiebreaks": [tie_break_name(one, words) for one in terms.tiebreaks],
+    }
+
+
+@pages.get("/tournaments/{number:int}/embed", weight=3)
+def show_embedded_table(
+    number: TournamentNumber, asked: Asked, section: SectionNumber = 0
+) -> Response[str]:
+    """Show a table for a frame on another site: without cookies, forms and this visitor, as guests see it."""
+    app, visitor = asked.app, asked.visitor
+    words, view = visitor.wording, tournaments.view_of(app, None, number, section)
+    page = render(
+        "tournament_embed.html",
+        visitor,
+        view=view,
+        here=f"/tournaments/{number}",
+        phase=phase_name(view.state.phase, words),
+        **_tables(app, view, words, None),
+    )
+    return framed(page)
 
 
 @pages.post("/tournaments/{number:int}/act")
