@@ -91,6 +91,9 @@ def test_programs_and_pages_show_a_leaver_whose_one_match_goes_on_without(api: A
         assert answer.status_code == 303, refusal(answer.text)
         until(lambda: turn(api))
         assert "place 1, shared, against" in guest.page(page)
+        assert "the place in the match, with = if it is shared" in guest.page(f"{page}/embed")
+        placed = [players[first[seat]].name for seat in ("first", "second", "third")]
+        assert "1. {}, 2. {}, 3. {}<".format(*placed) in guest.page(f"{page}/feed")
     (section,) = host.get(path).json()["sections"]
     assert section["pairings"][0]["result"] == "1-2-3"  # the match knows who had resigned
     line = next(one for one in section["table"] if one["player"] == first["third"])
