@@ -31,7 +31,7 @@ class PairResult(StrEnum):
         return self in _PLAYED
 
     @property
-    def halves(self) -> "tuple[Half, Half]":
+    def by_player(self) -> "tuple[Half, Half]":
         """Each player's half, the first player's first."""
         return _HALVES[self]
 

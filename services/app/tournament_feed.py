@@ -142,7 +142,7 @@ def _made(result: str, terms: TournamentTerms) -> tuple[int, ...]:
         return ()
     if terms.form == TournamentForm.THREES:
         return places_in(result)
-    return PairResult(result).halves or ()
+    return PairResult(result).by_player
 
 
 def _results(body: events.ResultsCounted | events.MatchesAdjudicated) -> list[tuple[int, str, int]]:

@@ -14,7 +14,8 @@ from infra.redis import keys
 from services.app.accounts import erase_account
 from services.app.context import App
 from services.app.exports import OPERATOR, export_tournament
-from services.app.tournaments import names_in_notices, view_of
+from services.app.tournament_names import names_in_notices
+from services.app.tournaments import view_of
 from services.cli import verify, verify_all
 from services.language import Language
 from tests.app.test_archived_everywhere import retire

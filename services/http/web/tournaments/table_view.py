@@ -285,11 +285,11 @@ class TableReader(msgspec.Struct, frozen=True):
         planned = zip(section.numbers, section.pairings, section.seats, strict=True)
         for number, one, seats in planned:
             match = self.view.matches.get(number)
-            halves = tuple(results[number, player] for player in seats)
+            made = tuple(results[number, player] for player in seats)
             rounds.setdefault(one.round, []).append(
                 RoundMatch(
                     tuple(self.players[player].name for player in seats),
-                    halves if all(halves) else (),
+                    made if all(made) else (),
                     match.board if match else 0,
                 )
             )
