@@ -375,6 +375,7 @@ def test_a_refused_command_ends_the_filling(valkey, redis_client, tmp_path, monk
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_accounts_of_robots_do_not_count(valkey, redis_client, tmp_path):
     create_robot_accounts(redis_client, AccountMacs())
     settings = Settings(data=tmp_path, redis_url=valkey.url, queue_url=valkey.url)

@@ -128,6 +128,7 @@ def test_a_match_is_analysed_once_and_kept_for_a_month(api, parts):
     assert 0 < parts.data.ttl(keys.analysis(board)) <= LIFE_SECONDS
 
 
+@pytest.mark.long
 def test_a_match_of_three_has_a_value_for_each_even_after_one_has_left(api, parts):
     three = api.players(3)
     board = api.begun(*three, game="halves")
