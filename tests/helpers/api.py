@@ -16,6 +16,7 @@ from litestar import Litestar
 from redis import Redis
 from redis.exceptions import RedisError
 
+from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode
 from infra.mail.account_changes import account_change_mailer
 from infra.people.accounts import Accounts
@@ -201,7 +202,7 @@ class Api:
     def caught_up(self) -> None:
         """Wait until the lists know everything there is."""
         with self.server.client(blocking_timeout=5) as client:
-            side = ProjectionWorker(RedisStore(client, Mode.FSYNC), client)
+            side = ProjectionWorker(self._whole_store(client), client)
             deadline = time.monotonic() + 30
             while side.round() or side.has_work:
                 assert time.monotonic() < deadline, "the side worker does not come to an end"
@@ -246,11 +247,15 @@ class Api:
     def _pausing(self) -> bool:
         return self._stopping.is_set() or not self._awake.is_set()
 
+    def _whole_store(self, client: Redis) -> StoreWithArchive:
+        """The store of a side worker, which may come to a leaf of a match that has been retired."""
+        return StoreWithArchive(client, Mode.FSYNC, self.parts.archive)
+
     def _side(self) -> None:
         with self.server.client(blocking_timeout=5) as client, self._queue() as queue:
             while not self._stopping.is_set():
                 with self._surviving():
-                    side = ProjectionWorker(RedisStore(client, Mode.FSYNC), client, queue=queue)
+                    side = ProjectionWorker(self._whole_store(client), client, queue=queue)
                     side.run(self._stopping.is_set)
 
     def _listen(self) -> str:
