@@ -44,9 +44,8 @@ class DocumentPairing(DocumentPart, frozen=True):
 
     pairing: Count
     """Its number."""
-    first: Count
-    """The number of the player with the first move."""
-    second: Count
+    players: tuple[Count, ...]
+    """Their numbers in the order of the seats, two or three."""
     board: Count | None
     """The match whose result was counted; None before that."""
     result: str
@@ -110,10 +109,10 @@ def accounts_in(state: TournamentState) -> list[AccountId]:
 
 def pairings_of(state: TournamentState) -> Iterator[DocumentPairing]:
     """Yield the matches that events planned, with the results that they counted."""
-    for number, one in state.pairings:
+    for number, players in state.seated:
         report = state.reports.get(number)
         board = report.board if report else None
-        yield DocumentPairing(number, one.first, one.second, board, state.result_of(number))
+        yield DocumentPairing(number, players, board, state.result_of(number))
 
 
 def tables_of(state: TournamentState) -> Iterator[DocumentTable]:
