@@ -89,7 +89,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "no-tournament": "there is no tournament {number}, or only members of its club see it",
     "tournaments": "you can have at most {most} tournaments at a time; finish or cancel one first",
     "many-flags": "this tournament is for players who have lost at most {most} % of their finished matches on time; it was {timed} of {count}",
-    "code-needed": "who enters this tournament has to give its code; its organiser has it",
+    "code-needed": "this tournament can be entered only with its code, which its organiser has",
     "wrong-code": "this isn't the code of this tournament; its organiser has it",
     "no-code": "players enter this tournament without a code",
     "code-too-late": "the tournament is over",
