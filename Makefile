@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # more than two cores need, because a third of the tests' time is waiting for disks, leases and processes
-JOBS ?= 6
+JOBS ?= 5
 # pytest compiles each module of tests once; meanwhile mypy runs, or all processes would do it at the same time
 COMPILED := test -e $(VENV)/compiled
 
