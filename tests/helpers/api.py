@@ -210,7 +210,7 @@ class Api:
     def drain_silently(self) -> None:
         """Decide what waits, while the drain is asleep; no door is told."""
         with self.server.client() as client, self._queue() as queue, memory_client() as nobody:
-            self._turn(client, queue, nobody)
+            self._turn(client, queue, nobody, self._seeds(client))
 
     def _work(self) -> None:
         for work in (self._drain, self._side):
@@ -226,10 +226,14 @@ class Api:
     def _drain(self) -> None:
         """Work the lane, turn after turn."""
         with self.server.client(blocking_timeout=5) as client, self._queue() as queue:
+            seeds = self._seeds(client)
             while not self._stopping.is_set():
                 self._awake.wait()
                 with self._surviving(), self._turning:
-                    self._turn(client, queue, queue)
+                    self._turn(client, queue, queue, seeds)
+
+    def _seeds(self, client: Redis) -> SeedChains:
+        return SeedChains(RedisStore(client, Mode.FSYNC), self._folder / "seeds")
 
     @contextmanager
     def _surviving(self) -> Iterator[None]:
@@ -239,9 +243,8 @@ class Api:
         except RedisError:
             self._stopping.wait(0.05)
 
-    def _turn(self, client: Redis, queue: Redis, doors: Redis) -> None:
+    def _turn(self, client: Redis, queue: Redis, doors: Redis, seeds: SeedChains) -> None:
         store, lanes = RedisStore(client, Mode.FSYNC), LaneLeases(queue, [].append)
-        seeds = SeedChains(store, self._folder / "seeds")
         Drain(store, lanes, doors, LANE, self._pausing, seeds=seeds, data=client, linger=1.0).run()
 
     def _pausing(self) -> bool:
