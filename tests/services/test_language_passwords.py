@@ -98,7 +98,9 @@ def typed(example: str, secrets: Secrets) -> str:
     ours = {
         "alice": NAMES[0],
         "bob": NAMES[1],
+        "carol": NAMES[0],
         "mad-hatter": secrets.right[0],
+        "sing-along": secrets.right[0],
         "yes-we-can": secrets.right[1],
         "looking-glass": secrets.new,
     }
