@@ -84,7 +84,8 @@ def run(bench: BenchEnvironment, runs: int, settle: int, seconds: int) -> Report
             starts.append(start)
             if number == runs - 1:
                 time.sleep(settle)
-                rest, an_hour = _left_alone(bench.folder / "idle", pids, seconds)
+                # some processes of a start have ended by now
+                rest, an_hour = _left_alone(bench.folder / "idle", _tree(pids[0]), seconds)
     with _peer(bench) as (_, pids):
         time.sleep(settle)
         bare = _rest_of(pids, seconds)
