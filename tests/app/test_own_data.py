@@ -152,7 +152,8 @@ def test_the_file_has_everything_that_the_account_wrote_and_was_written(place):
     assert read["statements.json"][str(running)][0]["text"] == TEXTS["claim"]
     assert read["account.json"]["addresses"][0]["address"] == "a@x.example"
     assert "my program" in [one["label"] for one in read["tokens.json"]]
-    assert read["sessions.json"]["sessions"][0]["label"] == "Firefox on a boat"
+    labels = [one["label"] for one in read["sessions.json"]["sessions"]]
+    assert "Firefox on a boat" in labels
     assert read["challenges.json"]["waiting"][0]["terms"]["note"] == "come"
     assert read["lists.json"] == {
         "blocked": ["celeste"], "followed": ["bruno"], "watched": [running], "pinned": [running], "muted": [running],

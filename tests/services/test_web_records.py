@@ -28,7 +28,7 @@ from services.app.matches import analyse, load_state
 from services.http.web.log.page import PAGE
 from services.http.web.render import HEADERS
 from tests.helpers.analysing import do_jobs, listening
-from tests.helpers.api import Api, Player
+from tests.helpers.api import Api, Player, until
 from tests.helpers.publishing import log_keys, publish, receipts_keys
 from tests.helpers.web import Guest, Read
 from tests.services.matches_by_form import start
@@ -78,10 +78,12 @@ def test_the_mark_says_what_is_published_and_behind_it_are_the_files(api, come, 
         assert proof.extra == events[seq - 1]
         proof.verify(leaf_hash(proof.extra), key.name, [key])
     assert two.move(board, "a1-a7").is_success
+    until(lambda: kept(page(match)))  # sizes that were read before the test are kept for a second
     assert kept(page(match)) == kept(page(f"{match}/1")) == 3
     assert '<li hidden><a id="proof"' in page(f"{match}/4")
     assert '<li hidden><a id="proof"' not in page(f"{match}/3")
     publish(api)
+    until(lambda: kept(page(match)) == 4)
     for shown in (page(match), api.http.get(match).text):
         assert re.search(r'Recorded and published: <a href="/m/\d+/proof.txt"', shown)
         assert kept(shown) == 4
