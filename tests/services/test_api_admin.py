@@ -69,7 +69,8 @@ def test_each_route_needs_the_scope_and_the_role(api):
     everything = tuple(scope for scope in Scope if scope is not Scope.ADMIN)
     scopeless = admin(api, AccountRole.OPERATOR, scopes=everything)
     plain, moderator = admin(api), admin(api, AccountRole.MODERATOR)
-    before = acts_of(api.parts, TERMINAL)
+    before, backups = acts_of(api.parts, TERMINAL), BackupPlace(api.settings.data)
+    asked = backups.is_asked
     found = requests()
     assert len(found) == 21
     for method, path in found:
@@ -82,7 +83,7 @@ def test_each_route_needs_the_scope_and_the_role(api):
             assert ask(api, moderator, method, here) == (403, wrong), here
     assert ask(api, moderator, "GET", "/api/admin/acts")[0] == 200
     assert acts_of(api.parts, TERMINAL) == before
-    assert not BackupPlace(api.settings.data).is_asked
+    assert backups.is_asked == asked
     assert not api.parts.accounts.record_of(target.account).suspended
 
 
