@@ -74,6 +74,7 @@ def test_a_game_without_words_is_english_and_the_rest_is_not(walked):
     assert walked["lacking"] == [[LACKING, "Light"], ["pow2", bracketed("Light")]]
 
 
+@pytest.mark.usefixtures("walked")  # it counts the languages of the copy
 def test_a_language_is_begun_by_the_command_of_translating_md(copy):
     """The commands of docs/translating.md: this one, and the copy of this module's fixture."""
     tools = copy / "tools"
