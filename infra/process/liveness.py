@@ -1,4 +1,4 @@
-"""Liveness of child processes: a child writes a byte each second in which its main thread made progress.
+"""Liveness of child processes: a child writes a byte, at most one a second, once its main thread made progress.
 
 Progress is a reply of a server, another decision, or a turn of the event loop; waiting for a server counts as
 progress, because that has its own limit (`infra.redis.clients`): so a slow or stopped server makes no process that
@@ -91,6 +91,8 @@ class LivenessMonitor:
         self._main = ThreadLiveness()
         self._threads: dict[int, ThreadLiveness] = {}
         """Liveness of the watched threads, by thread; empty if no parent watches."""
+        self._went_on = set[ThreadLiveness]()
+        """Those that went on since the last sign of the process."""
 
     def goes_on(self) -> bool:
         """Return whether the main thread waits for a server, or has made progress since the last call."""
@@ -148,7 +150,7 @@ class LivenessMonitor:
 
     def forget(self) -> None:
         """Forget all in a process that was forked from one which is watched: nobody watches it yet."""
-        self._main, self._threads = ThreadLiveness(), {}
+        self._main, self._threads, self._went_on = ThreadLiveness(), {}, set()
 
     def serving(self) -> None:
         """Report that this thread does its work from now on; only the first call does anything."""
@@ -157,13 +159,22 @@ class LivenessMonitor:
             this.send(SERVING)
 
     def beat(self) -> None:
-        """Send a sign of each watched thread that goes on, and of the process if all do."""
+        """Send a sign of each watched thread that goes on, and of the process once all went on since its last sign.
+
+        Not only if all do at once: each looks for work in its own rhythm, every two seconds or so.
+        """
+        watched = [
+            self._main,
+            *(one for one in list(self._threads.values()) if one is not self._main),
+        ]
         # each is asked, because it also tells those who listen to it alone
-        others = [one for one in list(self._threads.values()) if one is not self._main]
-        going = [one for one in others if one.goes_on()]
-        for one in going:
-            one.send(BEAT)
-        if self._main.goes_on() and len(going) == len(others):
+        for one in watched:
+            if one.goes_on():
+                self._went_on.add(one)
+                if one is not self._main:
+                    one.send(BEAT)
+        if self._went_on.issuperset(watched):
+            self._went_on.clear()
             self._main.send(BEAT)
 
     def _write_beats(self) -> None:

@@ -69,6 +69,18 @@ def test_a_process_gives_no_sign_while_one_of_its_threads_makes_no_progress():
     assert len(signs) == 3, "one that has ended is not waited for"
 
 
+def test_a_process_gives_a_sign_though_its_threads_never_go_on_at_the_same_time():
+    heart, signs, thread = LivenessMonitor(), list[bytes](), ThreadLiveness()
+    heart._main.listen(signs.append)
+    heart._threads[0] = thread
+    for _ in range(3):
+        heart.step()
+        heart.beat()
+        thread.steps += 1
+        heart.beat()
+    assert len(signs) == 3
+
+
 @pytest.fixture
 def roles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[gathered._RoleChild]:
     """Two roles: `side` fails when it is first started, and the scheduler works."""
