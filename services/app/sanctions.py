@@ -8,6 +8,7 @@ from infra.people.moderation import DAY_MS, Sanction, SanctionKind
 from infra.sentences import day_of
 from services.app.context import App
 from services.app.refusal_words import SAY
+from services.app.typed_numbers import typed_number
 
 MOST_DAYS: Final = 3_650
 
@@ -49,9 +50,10 @@ def end_after(app: App, days: int) -> int:
 
 def read_days(text: str) -> int:
     """Return a number of days as it was typed, 0 for nothing; `bad-option` for anything else."""
-    if text and not (text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_DAYS))):
+    days = typed_number(text or "0")
+    if days is None:
         raise _bad_days()
-    return int(text or "0")
+    return days
 
 
 def _bad_days() -> Refusal:

@@ -22,6 +22,7 @@ from infra.projections.match_lists import MatchFilter, MatchListRow
 from infra.store.port import Watermark
 from services.app.context import Actor, App
 from services.app.refusal_words import SAY
+from services.app.typed_numbers import typed_number
 
 VACATION_FRONT_END: Final = "vacation"
 """The front end in the ids of the commands that notify matches of a vacation."""
@@ -31,7 +32,6 @@ _MOST_UNREAD: Final = 5_000
 """Leaves of each shard that are looked through for new matches."""
 _PATIENCE_SECONDS: Final = 2.0
 _PAUSE_SECONDS: Final = 0.02
-_DIGITS: Final = 3
 
 
 class VacationStatus(msgspec.Struct, frozen=True):
@@ -80,9 +80,10 @@ def change(app: App, actor: Actor, text: str) -> VacationStatus:
     """Take a vacation of as many days as the text says, or end the one that runs, by `back`."""
     if text.lower() == "back":
         return end(app, actor)
-    if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
+    days = typed_number(text)
+    if days is None:
         raise Refusal(Code.BAD_OPTION, SAY("days-form", text=text[:24]))
-    return take(app, actor, int(text))
+    return take(app, actor, days)
 
 
 def _change(

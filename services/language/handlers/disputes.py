@@ -1,7 +1,5 @@
 """Commands of disputes: claim, appeal, case, cases, rule."""
 
-from typing import Final
-
 from domain.errors import Code, Refusal
 from services.app.cases import PAGE, cases_of, queue_of
 from services.app.disputes import (
@@ -14,14 +12,13 @@ from services.app.disputes import (
     dispute,
     read_grants,
 )
+from services.app.typed_numbers import typed_number
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.handlers.messages import text_of
 from services.language.handlers.play import deliver
 from services.language.invocation import Invocation
 from services.language.texts import case_page, queue_lines
-
-_MOST_DIGITS: Final = 6
 
 
 def claim(call: Invocation) -> Answer:
@@ -84,8 +81,8 @@ def _read_verdict(call: Invocation) -> Verdict:
 
 
 def _read_ply(call: Invocation) -> int:
-    digits = call.line.get("at_ply").removeprefix("#")
-    if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
+    ply = typed_number(call.line.get("at_ply").removeprefix("#"))
+    if ply is None:
         said = call.words.gettext("write the ply as #4: the number of moves before it")
         raise Refusal(Code.UNKNOWN_PLY, said)
-    return int(digits)
+    return ply

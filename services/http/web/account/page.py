@@ -22,6 +22,7 @@ from services.app.moderation import sanctions_of
 from services.app.preferences import BrowserKeys, subscribe, unsubscribe, vapid_key
 from services.app.refusal_words import SAY
 from services.app.second_factors import can_have_passkeys
+from services.app.typed_numbers import typed_number
 from services.app.vacations import VacationStatus
 from services.http.web.declared import Pages
 from services.http.web.forms import OwnForm
@@ -198,9 +199,12 @@ def make_token(own: Own) -> PageOrRedirect:
 
 
 def _days(text: str) -> int | None:
-    if text and not (text.isdecimal() and len(text) < len("100000")):
+    if not text:
+        return None
+    days = typed_number(text)
+    if days is None:
         raise Refusal(Code.BAD_REQUEST, SAY("token-days"))
-    return int(text) if text else None
+    return days
 
 
 @pages.post("/account/tokens/{id_:str}/revoke")

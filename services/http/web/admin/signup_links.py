@@ -1,13 +1,12 @@
 """Sign-up links: making, listing and revoking them."""
 
-from typing import Final
-
 from litestar import Response
 from litestar.response import Redirect
 
 from domain.errors import Refusal
 from infra.people.admission import MOST_DAYS, MOST_OF_NOTE, MOST_USES
 from services.app.admission import make_signup_link, revoke_signup_link, signup_links
+from services.app.typed_numbers import typed_number
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
@@ -15,8 +14,6 @@ from services.http.web.params import Id, Own, OwnPage
 from services.http.web.render import redirect_to
 
 pages = Pages()
-
-_DIGITS: Final = 6
 
 
 @pages.get("/admin/signup-links")
@@ -46,16 +43,11 @@ def _links(own: OwnForm, *, made: str = "", reason: Refusal | None = None) -> Re
 def make_link(own: Own) -> Response[str]:
     """Make a sign-up link, and show its text, which is not shown again."""
     try:
-        uses, days = _number(own.get("uses")), _number(own.get("days"))
+        uses, days = (typed_number(own.get(name)) or 0 for name in ("uses", "days"))
         _, text = make_signup_link(own.app, uses, days, own.get("note"), by=own.account)
     except Refusal as reason:
         return _links(own, reason=reason)
     return _links(own, made=text)
-
-
-def _number(text: str) -> int:
-    """Return a number as it was typed; 0, which is in no range, for anything else."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else 0
 
 
 @pages.post("/admin/signup-links/{id_:str}/revoke")

@@ -6,7 +6,7 @@ A case as its page shows it: the board, the clocks, refused commands, and where 
 from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import msgspec
 from litestar import Response
@@ -41,6 +41,7 @@ from services.app.exports import evidence_of
 from services.app.names import names_by_seat, names_of
 from services.app.play import submit
 from services.app.refusal_words import SAY
+from services.app.typed_numbers import typed_number
 from services.http.context import ApiContext
 from services.http.web.boards.board_view import draw_match
 from services.http.web.declared import Pages
@@ -163,8 +164,6 @@ def _refusals(app: App, match: ReadMatch, language: Translation) -> tuple[Refusa
 
 
 pages = Pages()
-
-_MOST_DIGITS: Final = 6
 
 
 @pages.get("/m/{board:int}/claim", weight=2)
@@ -339,6 +338,7 @@ def _span(text: str) -> int:
 
 
 def _number(text: str, code: Code) -> int:
-    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+    number = typed_number(text)
+    if number is None:
         raise Refusal(code, SAY("whole-number"))
-    return int(text)
+    return number

@@ -22,6 +22,7 @@ from infra.people.challenges import NOTE_LIMIT
 from services.app.context import App
 from services.app.opponents import robots_here, robots_play
 from services.app.queries import has_player
+from services.app.typed_numbers import typed_number
 from services.http.web.forms import Form
 from services.http.web.session import Visitor
 from services.words.agreements import (
@@ -335,7 +336,8 @@ def _mistakes_of_clock(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]
 
 def is_within(text: str, low: int, high: int) -> bool:
     """Return whether a text is a number from low to high."""
-    return text.isascii() and text.isdecimal() and len(text) < 10 and low <= int(text) <= high  # noqa: PLR2004
+    number = typed_number(text)
+    return number is not None and low <= number <= high
 
 
 def number_between(visitor: Visitor, low: int, high: int) -> str:

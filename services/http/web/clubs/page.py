@@ -15,6 +15,7 @@ from infra.people.texts import TEXT_LIMIT as NEWS_LIMIT
 from services.app import clubs
 from services.app.clubs import ClubChanges, read_choice
 from services.app.names import names_of
+from services.app.typed_numbers import typed_number
 from services.http.web.challenges.page import offers
 from services.http.web.declared import Pages
 from services.http.web.forms import VisitorForm
@@ -206,9 +207,7 @@ def make_link(path: ClubPath, own: Own) -> Response[str]:
     """Make a link with which members join, and show it once."""
     try:
         role = read_choice(ClubRole, own.get("role") or ClubRole.MEMBER)
-        uses, days = (
-            int(own.get(name)) if own.get(name).isdecimal() else 0 for name in ("uses", "days")
-        )
+        uses, days = (typed_number(own.get(name)) or 0 for name in ("uses", "days"))
         _, text = clubs.make_club_link(own.app, own.account, path, uses, days, role)
     except Refusal as reason:
         return _club(own, path, at="links", reason=reason)

@@ -13,6 +13,7 @@ from services.app.commands import PLAIN_ACTIONS, Accept, Action, Move, Offer, Re
 from services.app.conditional_moves import drop_conditional_moves, set_conditional_moves
 from services.app.matches import load_state
 from services.app.refusal_words import SAY
+from services.app.typed_numbers import typed_number
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
@@ -70,7 +71,7 @@ def _action_of(form: Form) -> Action:
     do = form.get("do")
     match do:
         case "move":
-            return Move(form.get("move"), _ply(form.get("ply")))
+            return Move(form.get("move"), typed_number(form.get("ply")))
         case "offer":
             return Offer(form.get("kind"))
         case "accept":
@@ -81,10 +82,6 @@ def _action_of(form: Form) -> Action:
             return PLAIN_ACTIONS[do]
         case _:
             raise Refusal(Code.BAD_REQUEST, SAY("empty-form"))
-
-
-def _ply(text: str) -> int | None:
-    return int(text) if text.isdecimal() and len(text) < len("1000000") else None
 
 
 @pages.post("/m/{board:int}/chat")

@@ -1,7 +1,7 @@
 """Pages of reports: the form for one, the moderators' queue, and the sanctions against the visitor."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 from urllib.parse import urlencode
 from uuid import uuid4
 
@@ -20,6 +20,7 @@ from services.app.moderation import ReportVerdict, ReportView
 from services.app.names import names_of
 from services.app.refusal_words import SAY
 from services.app.sanctions import read_days
+from services.app.typed_numbers import typed_number
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
@@ -32,6 +33,9 @@ pages = Pages()
 
 Kind = Annotated[ReportKind, QueryParameter()]
 Place = Annotated[str, QueryParameter(max_length=24)]
+# of a time in ms since 1970
+_DIGITS_OF_TIME: Final = 15
+
 WrittenAt = Annotated[int, QueryParameter(name="at", ge=0, le=10**15)]
 Sent = Annotated[str, QueryParameter(max_length=2)]
 RowId = Annotated[str, PathParameter(max_length=24)]
@@ -121,9 +125,10 @@ def _send(app: App, account: AccountId, kind: ReportKind, form: Form) -> PlayerR
 
 
 def _number(text: str) -> int:
-    if not text.isdecimal() or len(text) > 15:  # noqa: PLR2004 - no time and no board has more
+    number = typed_number(text, _DIGITS_OF_TIME)
+    if number is None:
         raise Refusal(Code.BAD_REQUEST, SAY("no-message"))
-    return int(text)
+    return number
 
 
 # the visitor's own sanctions

@@ -17,8 +17,8 @@ from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.threes import results_of_directors
 from services.app.tournament_directors import DirectedMatch, DirectorView
+from services.app.typed_numbers import typed_number
 from services.http.context import ApiContext
-from services.http.web.challenges.match_draft import is_within
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
 from services.http.web.params import Own, OwnPage
@@ -82,8 +82,7 @@ def _action(own: OwnForm, number: int, do: str) -> Course[Answered]:
 
 def _number_in(form: Form, name: str) -> int:
     """Return the number in a field; 0 for anything else."""
-    text = form.get(name)
-    return int(text) if is_within(text, 1, 10**15) else 0
+    return typed_number(form.get(name)) or 0
 
 
 def _shown(

@@ -54,6 +54,7 @@ from services.app.tournament_plans import (
     NextStage,
     TournamentPlan,
 )
+from services.app.typed_numbers import typed_number
 from services.http.context import ApiContext
 from services.http.web.challenges.match_draft import (
     DEFAULT_TIME,
@@ -327,7 +328,8 @@ def _filled_conditions(terms: EntryTerms) -> dict[str, str]:
 
 def _number(form: Form, name: str) -> int:
     least, most = _NUMBERS[name]
-    return int(form.get(name)) if is_within(form.get(name), least, most) else 0
+    number = typed_number(form.get(name))
+    return number if number is not None and least <= number <= most else 0
 
 
 def _moment(text: str) -> int | None:

@@ -28,8 +28,8 @@ from services.app.play import Course
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.tournaments import PAGE, ListedTournament, TournamentView
+from services.app.typed_numbers import typed_number
 from services.http.context import ApiContext
-from services.http.web.challenges.match_draft import is_within
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
@@ -329,8 +329,7 @@ def _again(own: OwnForm, number: int, at: str, reason: Refusal) -> Response[str]
 
 def _section_in(form: Form) -> int:
     """Return the section that was shown with a form; 0 for none."""
-    text = form.get("section")
-    return int(text) if is_within(text, 1, 10**6) else 0
+    return typed_number(form.get("section")) or 0
 
 
 @pages.get("/tournaments/{number:int}/table.csv", weight=5)
