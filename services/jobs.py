@@ -38,7 +38,7 @@ from services.push.notification_texts import PushTexts
 from services.secret_checks import check_secrets
 from workers import evidence_job
 from workers import retire as retire_job
-from workers.commands import limits
+from workers.commands import decision_limits
 from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
 from workers.log import job as log_job
@@ -55,7 +55,7 @@ from workers.scrub import job as scrub_job
 def _set_limits() -> None:
     """Set the limits of decisions; `RuntimeError` where they can't be set."""
     try:
-        limits.install()
+        decision_limits.install()
     except ValueError as error:
         raise RuntimeError(
             "a decision has limits of time and memory, which only the main thread of a process can "

@@ -9,7 +9,7 @@ from redis import Redis
 
 from infra.redis.cluster import ClusterClient
 from tests.helpers.bench import Bench
-from workers.commands import limits
+from workers.commands import decision_limits
 
 ON_A_CLUSTER = frozenset({
     "test_commit_stored", "test_drain", "test_restore", "test_retired_matches",
@@ -60,10 +60,10 @@ def bench_url(request: pytest.FixtureRequest, bench: Bench) -> str:
 def cpu_limit() -> Iterator[None]:
     """The limit's signals are the process's own, so they are handled only while a test needs it."""
     before = [(number, signal.getsignal(number)) for number in (signal.SIGVTALRM, signal.SIGPROF)]
-    limits.LIMITED.install()
+    decision_limits.LIMITED.install()
     yield
-    limits.LIMITED._stop()
-    limits.LIMITED._installed = False
+    decision_limits.LIMITED._stop()
+    decision_limits.LIMITED._installed = False
     for number, handler in before:
         signal.signal(number, handler)
 
@@ -72,8 +72,8 @@ def cpu_limit() -> Iterator[None]:
 def short_cpu_limit(monkeypatch: pytest.MonkeyPatch, cpu_limit: None) -> None:
     """The same limit with a quarter of the time, for tests of the timers themselves."""
     del cpu_limit
-    monkeypatch.setattr(limits, "TICK_SECONDS", limits.TICK_SECONDS / 4)
-    monkeypatch.setattr(limits, "KILL_SECONDS", limits.KILL_SECONDS / 4)
+    monkeypatch.setattr(decision_limits, "TICK_SECONDS", decision_limits.TICK_SECONDS / 4)
+    monkeypatch.setattr(decision_limits, "KILL_SECONDS", decision_limits.KILL_SECONDS / 4)
 
 
 @pytest.fixture

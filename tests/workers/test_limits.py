@@ -8,18 +8,18 @@ from collections.abc import Callable
 
 import pytest
 
-from workers.commands.limits import CPU_SECONDS, LIMITED, OutOfTime
+from workers.commands.decision_limits import CPU_SECONDS, LIMITED, OutOfTime
 
 SHORT_SECONDS = CPU_SECONDS / 4
 """The time of a decision in most tests, because one waits for as much CPU time to be used."""
 
 BEGIN = """
 import time
-from workers.commands import limits
-from workers.commands.limits import LIMITED, OutOfTime
-limits.TICK_SECONDS /= 4
-limits.KILL_SECONDS /= 4
-SHORT_SECONDS = limits.CPU_SECONDS / 4
+from workers.commands import decision_limits
+from workers.commands.decision_limits import LIMITED, OutOfTime
+decision_limits.TICK_SECONDS /= 4
+decision_limits.KILL_SECONDS /= 4
+SHORT_SECONDS = decision_limits.CPU_SECONDS / 4
 LIMITED.install()
 
 def use(seconds):
@@ -108,6 +108,6 @@ try:
         use(60)
 except OutOfTime:
     LIMITED.leave()
-use(limits.KILL_SECONDS + SHORT_SECONDS)
+use(decision_limits.KILL_SECONDS + SHORT_SECONDS)
 """
     assert run(program) == 0

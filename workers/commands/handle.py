@@ -46,7 +46,7 @@ from infra.store.port import (
 )
 from infra.store.refused_commands import command_to_keep
 from infra.store.seed_chains import LostSeedsError, SeedChains
-from workers.commands.limits import LIMITED
+from workers.commands.decision_limits import LIMITED
 
 
 class StartContexts:

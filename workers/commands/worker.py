@@ -16,7 +16,7 @@ from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import Store
 from infra.store.seed_chains import SeedChains
-from workers.commands import limits
+from workers.commands import decision_limits
 from workers.commands.drain import Drain
 from workers.job_report import report
 from workers.leased_run import LINGER_SECONDS
@@ -83,6 +83,6 @@ def run(job: DrainJob, queue: redis.Redis) -> None:
         job.run(Lane(number, of), lambda: worker.stopping)
 
     worker = ListedWorker(queue, COMMANDS, {DRAIN: drain})
-    limits.install()
+    decision_limits.install()
     sys.setswitchinterval(SWITCH_SECONDS)
     worker.work(logging_level="WARNING")

@@ -26,15 +26,8 @@ from services.app.waiting import URGENT_MS, OwnMatches, next_match
 from services.http.context import ApiContext
 from services.http.web.boards.board_view import is_turned, legal_moves_json, preview_move
 from services.http.web.declared import Pages
-from services.http.web.match.moves import (
-    MoveList,
-    Ratings,
-    RecordedMark,
-    board_plates,
-    conditional_lines,
-    read_rating_change,
-    read_ratings,
-)
+from services.http.web.match.moves import MoveList, RecordedMark, conditional_lines
+from services.http.web.match.plates import Ratings, board_plates, read_rating_change, read_ratings
 from services.http.web.match.view import (
     MatchView,
     MatchWriting,

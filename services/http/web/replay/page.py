@@ -16,8 +16,9 @@ from services.http.web.boards.board_view import (
     preview_move,
 )
 from services.http.web.declared import Pages
-from services.http.web.match.moves import MoveList, RecordedMark, plates_at, position_words
+from services.http.web.match.moves import MoveList, RecordedMark, position_words
 from services.http.web.match.page import preview_json
+from services.http.web.match.plates import plates_at
 from services.http.web.match.view import MatchView
 from services.http.web.params import (
     Asked,
