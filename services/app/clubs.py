@@ -6,8 +6,7 @@ that no club is without somebody to ask.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -445,13 +444,3 @@ def _with_role(app: App, account: AccountId, path: str, roles: Sequence[ClubRole
         )
         raise Refusal(Code.NOT_AN_ORGANISER, said)
     return club
-
-
-_Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-def read_choice(kind: type[_Choice], text: str) -> _Choice:
-    """Return one of a kind of choices, such as a role; `bad-option` for any other text."""
-    if text not in set(kind):
-        raise Refusal(Code.BAD_OPTION, SAY("choice", text=text[:24], choices=", ".join(kind)))
-    return kind(text)

@@ -8,7 +8,7 @@ from infra.people.moderation import DAY_MS, Sanction, SanctionKind
 from infra.sentences import day_of
 from services.app.context import App
 from services.app.refusal_words import SAY
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import typed_number
 
 MOST_DAYS: Final = 3_650
 

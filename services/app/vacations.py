@@ -22,7 +22,7 @@ from infra.projections.match_lists import MatchFilter, MatchListRow
 from infra.store.port import Watermark
 from services.app.context import Actor, App
 from services.app.refusal_words import SAY
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import typed_number
 
 VACATION_FRONT_END: Final = "vacation"
 """The front end in the ids of the commands that notify matches of a vacation."""

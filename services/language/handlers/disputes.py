@@ -12,7 +12,7 @@ from services.app.disputes import (
     dispute,
     read_grants,
 )
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import typed_number
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.handlers.messages import text_of

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from infra.people.messages import CHAT_LIMIT, MessageKind, PlayerMessage
 from infra.people.moderation import ReportReason
 from services.app import moderation as use_cases
-from services.app.clubs import read_choice
 from services.app.messages import inbox, read_chat
+from services.app.typed_values import read_choice
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.handlers.messages import text_of

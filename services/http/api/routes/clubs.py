@@ -10,9 +10,10 @@ from domain.records import AccountId
 from infra.people.clubs import Club, ClubAudience, ClubRole, Joining
 from infra.people.tokens import Scope
 from services.app import clubs
-from services.app.clubs import ClubChanges, read_choice
+from services.app.clubs import ClubChanges
 from services.app.context import App
 from services.app.names import userids_of
+from services.app.typed_values import read_choice
 from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.bodies import Key, RequestBody
 from services.http.api.declared import ANYBODY, ApiRoutes, refuses

@@ -22,7 +22,7 @@ from services.app.moderation import sanctions_of
 from services.app.preferences import BrowserKeys, subscribe, unsubscribe, vapid_key
 from services.app.refusal_words import SAY
 from services.app.second_factors import can_have_passkeys
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import typed_number
 from services.app.vacations import VacationStatus
 from services.http.web.declared import Pages
 from services.http.web.forms import OwnForm

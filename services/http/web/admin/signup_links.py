@@ -6,7 +6,7 @@ from litestar.response import Redirect
 from domain.errors import Refusal
 from infra.people.admission import MOST_DAYS, MOST_OF_NOTE, MOST_USES
 from services.app.admission import make_signup_link, revoke_signup_link, signup_links
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import typed_number
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm

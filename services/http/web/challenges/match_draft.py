@@ -22,7 +22,7 @@ from infra.people.challenges import NOTE_LIMIT
 from services.app.context import App
 from services.app.opponents import robots_here, robots_play
 from services.app.queries import has_player
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import typed_number
 from services.http.web.forms import Form
 from services.http.web.session import Visitor
 from services.words.agreements import (

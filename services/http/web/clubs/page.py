@@ -13,9 +13,9 @@ from domain.errors import Code, Refusal
 from infra.people.clubs import NAME_LENGTHS, TEXT_LIMIT, ClubAudience, ClubRole, Joining
 from infra.people.texts import TEXT_LIMIT as NEWS_LIMIT
 from services.app import clubs
-from services.app.clubs import ClubChanges, read_choice
+from services.app.clubs import ClubChanges
 from services.app.names import names_of
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import read_choice, typed_number
 from services.http.web.challenges.page import offers
 from services.http.web.declared import Pages
 from services.http.web.forms import VisitorForm

@@ -14,13 +14,12 @@ from domain.errors import Code, Refusal
 from domain.records import AccountId
 from infra.people.moderation import PlayerReport, ReportKind, ReportReason, Sanction, SanctionKind
 from services.app import moderation
-from services.app.clubs import read_choice
 from services.app.context import App
 from services.app.moderation import ReportVerdict, ReportView
 from services.app.names import names_of
 from services.app.refusal_words import SAY
 from services.app.sanctions import read_days
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import read_choice, typed_number
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm

@@ -17,7 +17,7 @@ from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.threes import results_of_directors
 from services.app.tournament_directors import DirectedMatch, DirectorView
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import typed_number
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm

@@ -54,7 +54,7 @@ from services.app.tournament_plans import (
     NextStage,
     TournamentPlan,
 )
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import typed_number
 from services.http.context import ApiContext
 from services.http.web.challenges.match_draft import (
     DEFAULT_TIME,

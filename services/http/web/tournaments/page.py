@@ -28,7 +28,7 @@ from services.app.play import Course
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.tournaments import PAGE, ListedTournament, TournamentView
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import typed_number
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.app.typed_numbers import typed_number
+from services.app.typed_values import typed_number
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), ("999999999", 999_999_999)])
