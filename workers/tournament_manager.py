@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 import redis
+from msgspec import UNSET
 from redis.exceptions import RedisError
 
 from domain.aggregates import TournamentSnapshot, unpack
@@ -146,7 +147,7 @@ class TournamentManager:
         for id_, board in zip(ids, self._store.allocate_all(ids) if ids else (), strict=True):
             pairing, one = wanted[id_]
             seats = tuple(state.entrants[player].account for player in one)
-            start = start_match(number, pairing, terms, seats)
+            start = start_match(number, pairing, terms, seats, state.opening)
             found.append(CommandEnvelope(board, id_, SERVER_ACCOUNT, start))
         return found
 
@@ -249,7 +250,11 @@ def _ruling_by_adjudication(made: Adjudication) -> GiveRuling:
 
 
 def start_match(
-    number: int, pairing: int, terms: TournamentTerms, seats: tuple[AccountId, ...]
+    number: int,
+    pairing: int,
+    terms: TournamentTerms,
+    seats: tuple[AccountId, ...],
+    opening: str = "",
 ) -> StartMatch:
     """Return the command that starts the match of a pairing, the same each time."""
     return StartMatch(
@@ -258,6 +263,7 @@ def start_match(
         seats=seats,
         terms=terms.clock,
         pairing=(number, pairing),
+        opening=opening or UNSET,
     )
 
 

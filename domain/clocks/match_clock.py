@@ -29,6 +29,8 @@ TURN_SIZE: Final = _TURN_RECORD.size
 _LONGEST_TURN: Final = (1 << 40) - 1
 """The most that a record can hold, nearly 35 years; a longer turn is recorded as this."""
 _NEVER: Final = 1 << 63
+NO_SEAT: Final = 0xFF
+"""In the record of a move that the match was given: no seat's, so it adds to no bank."""
 
 
 class ClockStop(NamedTuple):
@@ -82,6 +84,11 @@ def start_clock(terms: TimeControl, at: int) -> MatchClock:
 def with_turns(clock: MatchClock, turns: bytes, given: tuple[GivenTime, ...]) -> MatchClock:
     """Return the clock of a match that was played elsewhere: turns that are over, and given time."""
     return msgspec.structs.replace(clock, turns=turns, given=given)
+
+
+def after_opening(clock: MatchClock, plies: int) -> MatchClock:
+    """Return the clock after a match was given its first moves, which took no time of anybody."""
+    return msgspec.structs.replace(clock, turns=turn_of_no_time(NO_SEAT) * plies)
 
 
 def after_ply(clock: MatchClock, seat: Seat, at: int) -> MatchClock:

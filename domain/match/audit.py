@@ -65,6 +65,7 @@ from domain.match.events import (
     Nagged,
     OfferAnswered,
     OfferMade,
+    OpeningGiven,
     Paused,
     Resigned,
     ResultChanged,
@@ -268,7 +269,7 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Imported():
             return [_import_command(event)]
         case MatchStarted() | Challenged():
-            return [_start_command(event)]
+            return [_start_command(event, [envelope.body for envelope in more])]
         case Accepted():
             return [AnswerOffer(accept=True)]
         case Committed():
@@ -309,7 +310,16 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return [_ruling(event, [envelope.body for envelope in more])]
         case SeatTakenOver():
             return [SubstitutePlayer(seat=event.seat, account=event.account)]
-        case Undone() | Paused() | Ended() | Sealed() | SetBack() | ResultChanged() | TimeGiven():
+        case (
+            Undone()
+            | Paused()
+            | Ended()
+            | Sealed()
+            | SetBack()
+            | ResultChanged()
+            | TimeGiven()
+            | OpeningGiven()
+        ):
             raise BrokenHistory(
                 first.seq, "it follows from a command, and none is recorded before it"
             )
@@ -349,7 +359,7 @@ def _ruling(event: Ruled, more: Sequence[Event]) -> GiveRuling:
     return replace(command, time=time)
 
 
-def _start_command(event: MatchStarted | Challenged) -> StartMatch:
+def _start_command(event: MatchStarted | Challenged, more: Sequence[Event]) -> StartMatch:
     start = StartMatch(
         rules=event.rules, options=event.options, seats=event.seats, terms=event.terms
     )
@@ -357,6 +367,9 @@ def _start_command(event: MatchStarted | Challenged) -> StartMatch:
         start = replace(start, lapse=event.lapse)
     if isinstance(event, MatchPaired):
         start = replace(start, pairing=(event.tournament, event.pairing))
+    for one in more:
+        if isinstance(one, OpeningGiven):
+            start = replace(start, opening=one.moves)
     if isinstance(event, MatchStarted):
         # the entropy of a start that draws nothing is not recorded
         return replace(start, text=event.draw.texts[0] if event.draw else b"")

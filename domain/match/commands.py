@@ -43,6 +43,8 @@ class StartMatch(CommandBase, frozen=True, tag="start"):
     """With `gather` and `lapse`: whether nobody is to reveal a text, because the server keeps all."""
     pairing: tuple[int, int] | UnsetType = UNSET
     """Tournament and pairing that the match is of. Only the server sends it."""
+    opening: str | UnsetType = UNSET
+    """The moves with which the match begins, as `OpeningGiven` has them."""
 
 
 class PlayMove(CommandBase, frozen=True, tag="move"):

@@ -151,6 +151,8 @@ def set_back(state: MatchState, ply: int) -> tuple[SetBack, Any]:
     """Return the event that sets a match back to a ply, and the position then."""
     if not 0 <= ply <= state.ply:
         raise Refusal(Code.UNKNOWN_PLY, SAY("no-ply", meant=ply, ply=state.ply))
+    if ply < state.opening:
+        raise Refusal(Code.BAD_RULING, SAY("opening-stays", ply=state.opening))
     back = tuple(sorted(seat for seat, at in state.out if at >= ply))
     event = SetBack(ply=ply, next=None, back=back)
     # `evolve` cuts the moves, and a replay finds the position

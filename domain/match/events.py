@@ -50,6 +50,13 @@ class MatchPaired(MatchStarted, frozen=True, kw_only=True, tag="match-paired"):
     """The number of the pairing in the tournament."""
 
 
+class OpeningGiven(EventBody, frozen=True, tag="opening-given"):
+    """A match began with moves that none of its players has played; it follows the start, whose `next` moves after them."""
+
+    moves: str
+    """The canonical texts of the moves, separated by blanks."""
+
+
 class Accepted(EventBody, frozen=True, tag="accepted"):
     """An invited seat accepted a match by name, without a move."""
 
@@ -370,6 +377,7 @@ Event = (
     | DealProposed
     | MatchPaired
     | SeatTakenOver
+    | OpeningGiven
     | TournamentEvent
 )
 """All bodies that the envelope of an event may have: those of matches, and those of tournaments."""

@@ -34,6 +34,7 @@ from domain.match.events import (
     Nagged,
     OfferAnswered,
     OfferMade,
+    OpeningGiven,
     Paused,
     Resigned,
     ResultChanged,
@@ -106,6 +107,9 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 offer=offer,
                 position=position,
             )
+        case OpeningGiven(moves=moves):
+            given = len(moves.split())
+            return replace(state, ply=given, moves=moves, opening=given, position=position)
         case MatchStarted() | Challenged():
             return _after_start_or_proposal(state, event, position)
         case Gathered() | Revealed():
@@ -225,6 +229,8 @@ def ply_after(event: Event, ply: int) -> int:
             return event.ply
         case Imported():
             return ImportedMatch.of(event).ply
+        case OpeningGiven():
+            return len(event.moves.split())
         case _:
             return ply
 
@@ -238,6 +244,8 @@ def evolve_clock(  # noqa: C901, PLR0911, PLR0912 - one case an event
     match event:
         case Moved():
             return clocks.after_ply(clock, event.seat, at)
+        case OpeningGiven():
+            return clocks.after_opening(clock, len(event.moves.split()))
         case MatchStarted() | Sealed():
             # vacations go on
             return clocks.after_seat_left(clock, at)

@@ -23,6 +23,7 @@ from domain.match.events import (
     Imported,
     MatchStarted,
     Moved,
+    OpeningGiven,
     Resigned,
     Revealed,
     SetBack,
@@ -182,7 +183,16 @@ def _command_in(data: bytes) -> tuple[int, bytes]:
         return (-1, data)
 
 
-_CHANGES_POSITION = (MatchStarted, Imported, Moved, Undone, SetBack, Resigned, Flagged)
+_CHANGES_POSITION = (
+    MatchStarted,
+    OpeningGiven,
+    Imported,
+    Moved,
+    Undone,
+    SetBack,
+    Resigned,
+    Flagged,
+)
 """Events that change the position."""
 
 _PACK = msgspec.msgpack.Encoder()

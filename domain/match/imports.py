@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from domain.clocks.match_clock import seats_of_turns
+from domain.clocks.match_clock import NO_SEAT, seats_of_turns
 from domain.errors import Code, Refusal
 from domain.match.commands import ImportMatch
 from domain.match.decision import Decision
@@ -151,7 +151,12 @@ def _check_turns(imported: Imported, movers: Sequence[Seat | None]) -> None:
         seats: list[Seat] | None = seats_of_turns(imported.turns)
     except struct.error:
         seats = None
-    acted = sum(1 << seat for seat in set(movers) if seat is not None)
+    if seats and len(seats) == len(movers):
+        # the moves of an opening are of no seat
+        movers = [
+            NO_SEAT if seat == NO_SEAT else mover for seat, mover in zip(seats, movers, strict=True)
+        ]
+    acted = sum(1 << seat for seat in set(movers) if seat not in (None, NO_SEAT))
     everybody = (1 << len(imported.seats)) - 1
     left = [seat for seat, _ in imported.out]
     fits = (

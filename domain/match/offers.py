@@ -137,10 +137,10 @@ def _after_agreement(answered: OfferAnswered, current: CurrentOffer, state: Matc
 def _ply_before_last_move_of(seat: Seat, state: MatchState) -> int:
     """Return the number of moves before a seat's last one; raises `Refusal` if it has none."""
     rules = rules_by_id(state.rules)
-    before = [rules.to_move(position) for position in positions(state)[:-1]]
+    before = [rules.to_move(position) for position in positions(state)[state.opening : -1]]
     if seat not in before:
         raise Refusal(Code.UNKNOWN_OFFER, SAY("no-undo"))
-    return len(before) - 1 - before[::-1].index(seat)
+    return state.ply - 1 - before[::-1].index(seat)
 
 
 def _undo_moves(answered: OfferAnswered, ply: int, state: MatchState) -> Decision:

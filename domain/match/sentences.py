@@ -92,6 +92,7 @@ SAY = Sentences(
         "one-remedy": "choose one of: back to a ply, a result, annulled; time only helps a match that continues",
         "undrawn": "the match has not begun; it can be annulled, or a seat can get time",
         "terminal": "by the rules the match is over at #{ply}; set it back further",
+        "opening-stays": "the match began with an opening; set it back to #{ply} or later",
         "winners": "winners must be seats of the match, at least one, and in order",
         "grants": "extra time can go once to each seat still playing, from 1 ms to {days} days",
         # substitutes
@@ -127,6 +128,7 @@ SAY = Sentences(
         "no-chance-here": "nothing is left to chance here, so no entropy is needed",
         "player-count": "{game} is played by {counts:or}, not by {count}; an option begins with a hyphen",
         "two-seats": "a player can't take two seats in one match",
+        "opening-once": "give the opening once, as {option}, with blanks between the moves",
         "time-alone": "a player alone has all the time in the world: leave out {option!r}",
         "commitment-place": "--commitment belongs to a challenge with --gather",
         "start-option": (

@@ -4,10 +4,10 @@ The start of a match: at once, or when all players have accepted it.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from domain.clocks.time_control import TimeControl, read_time_control
 from domain.errors import Code, Refusal
@@ -47,6 +47,7 @@ from domain.match.events import (
     MatchProposed,
     MatchStarted,
     OfferAnswered,
+    OpeningGiven,
 )
 from domain.match.evolve import evolve, replace_at
 from domain.match.history import decode_event
@@ -56,7 +57,19 @@ from domain.match.offers import offer_deal
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, robot_level
 from domain.records import SERVER_ACCOUNT, AccountId, CommandId
-from domain.rules import AnyRules, Seat, rules_by_id, rules_id
+from domain.rules import (
+    AnyRules,
+    Opening,
+    Seat,
+    pack_position,
+    read_opening,
+    recorded_opening,
+    rules_by_id,
+    rules_id,
+)
+
+OPENING_FLAG: Final = "--opening="
+"""Before the first moves of a match, with blanks between them."""
 
 _OF_DRAWS = ("--entropy", "--gather", "--commitment")
 
@@ -72,6 +85,8 @@ class StartOptions(msgspec.Struct, frozen=True):
     """None for a match without clocks, which is one of a single player."""
     commitment: str = ""
     """SHA-256 of the text that the challenger keeps, in hex."""
+    opening: str = ""
+    """The moves with which the match begins, as the challenger writes them; empty for none."""
 
     @property
     def draws(self) -> bool:
@@ -84,9 +99,15 @@ def read_start_options(flags: Sequence[str], players: int) -> StartOptions:
 
     Refused as `bad-option` or `unknown-option` if one can't be read, comes twice, or lacks another.
     """
+    openings = [flag for flag in flags if flag.lower().startswith(OPENING_FLAG)]
     about_draws = [flag for flag in flags if flag.partition("=")[0] in _OF_DRAWS]
-    about_time = [flag for flag in flags if flag not in about_draws]
+    about_time = [flag for flag in flags if flag not in (*about_draws, *openings)]
     drawn = read_draw_options(about_draws)
+    if openings:
+        opening = openings[0][len(OPENING_FLAG) :]
+        if len(openings) > 1 or not opening.strip():
+            raise Refusal(Code.BAD_OPTION, SAY("opening-once", option=f"{OPENING_FLAG}MOVES"))
+        drawn = msgspec.structs.replace(drawn, opening=opening)
     if drawn.commitment and not drawn.gather:
         raise Refusal(Code.BAD_OPTION, SAY("commitment-place"))
     if players == 1:
@@ -136,6 +157,9 @@ def start_command(
     draws = rules.needs_draw(options, len(seats))
     if chosen.draws and not draws:
         raise Refusal(Code.BAD_OPTION, SAY("no-chance-here"))
+    opening: str | UnsetType = UNSET
+    if chosen.opening:
+        opening = read_opening(rules, options, len(seats), chosen.opening).moves
     gather = chosen.gather or (draws and len(seats) > 1)
     return StartMatch(
         rules=rules_id(rules),
@@ -144,6 +168,7 @@ def start_command(
         text=entropy_text(command, chosen.word) if draws and not gather else b"",
         gather=gather,
         terms=chosen.terms,
+        opening=opening,
     )
 
 
@@ -248,12 +273,13 @@ def start_match(
         terms=command.terms,
     )
     commitments = _commitments(command)
+    opening = _opening_of(command, rules, options)
     _check_invitation(command, sent.actor)
     if command.pairing is not UNSET and (sent.actor != SERVER_ACCOUNT or command.gather):
         raise Refusal(Code.BAD_OPTION, SAY("misfit-pairing"))
     if not command.gather:
         texts = (command.text, *[b""] * (len(command.seats) - 1))
-        decision = draw_and_start(challenged, texts, board, context)
+        decision = _begin_with(opening, draw_and_start(challenged, texts, board, context))
         if command.pairing is not UNSET:
             return _pair(decision, *command.pairing)
         return decision if command.lapse is UNSET else _invite(decision, sent.actor, command.lapse)
@@ -268,6 +294,25 @@ def start_match(
             **proposed, lapse=command.lapse, server_deals=command.server_deals is True
         )
     return advance_commitments(evolve(state, call, state.at), board, context, call)
+
+
+def _opening_of(command: StartMatch, rules: AnyRules, options: Any) -> Opening | None:
+    """Return the opening of a match; None without one. Refused as `recorded_opening`, also where players draw the setup."""
+    if command.opening is UNSET:
+        return None
+    return recorded_opening(rules, options, len(command.seats), command.opening)
+
+
+def _begin_with(opening: Opening | None, decision: Decision) -> Decision:
+    """Return the decision by which a match starts, with its opening."""
+    if opening is None:
+        return decision
+    (started,) = decision.events
+    assert isinstance(started, MatchStarted)
+    mover = rules_by_id(started.rules).to_move(opening.position)
+    started = msgspec.structs.replace(started, next=mover)
+    given = OpeningGiven(moves=opening.moves)
+    return Decision((started, given), pack_position(opening.position))
 
 
 def _invite(decision: Decision, challenger: AccountId, lapse: int) -> Decision:

@@ -219,6 +219,8 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """The tournament that the match is of, and its pairing there; None for other matches."""
     left_seats: tuple[LeftSeat, ...] = ()
     """The seats that substitutes have taken over, in the order of the events."""
+    opening: int = 0
+    """How many of the first moves the match was given; they are no player's, and are never taken back."""
 
     @property
     def started(self) -> bool:
@@ -286,7 +288,8 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
         whole = self.imported is None and not self.left_seats
         forfeited = self.result is not None and self.result.reason in (Reason.TIME, Reason.RULING)
         # `played` alone is about one move, because moves that are taken back were made
-        early = forfeited and least > 1 and self.ply < least * len(self.seats)
+        own = self.ply - self.opening
+        early = forfeited and least > 1 and own < least * len(self.seats)
         return self.played and bool(least) and whole and not early
 
     def has_sat(self, account: AccountId) -> bool:

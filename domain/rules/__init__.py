@@ -10,6 +10,7 @@ from domain.game.protocol import (
     UnreadableMove,
 )
 from domain.rules.missing_rules import MissingRules
+from domain.rules.openings import Opening, read_opening, recorded_opening
 from domain.rules.registry import (
     Registry,
     all_games,
@@ -29,6 +30,7 @@ __all__ = [
     "GamePackage",
     "IllegalMove",
     "MissingRules",
+    "Opening",
     "Registry",
     "Rules",
     "Seat",
@@ -38,6 +40,8 @@ __all__ = [
     "game_by_key",
     "latest_rules",
     "pack_position",
+    "read_opening",
+    "recorded_opening",
     "register_game",
     "rules_by_id",
     "rules_id",

@@ -1,5 +1,7 @@
 """The commands of a tournament, in the form in which they wait in the inbox; see `domain.match.commands`."""
 
+from msgspec import UNSET, UnsetType
+
 from domain.records import AccountId, CommandBase
 from domain.tournament.state import AdjudicatedPairing, MatchReport, Pairing
 from domain.tournament.terms import TournamentTerms
@@ -13,6 +15,9 @@ class DraftTournament(TournamentCommandBase, frozen=True, tag="tournament-draft"
     """Make a tournament. The sender is its organiser."""
 
     terms: TournamentTerms
+    # not encoded if unset, because the digests of older commands must stay the same
+    opening: str | UnsetType = UNSET
+    """The moves with which each match begins."""
 
 
 class OpenEntry(TournamentCommandBase, frozen=True, tag="tournament-open"):

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final, assert_never
 
+from msgspec import UNSET
+
 from domain.errors import Code, Refusal
 from domain.records import SERVER_ACCOUNT, AccountId
+from domain.rules import recorded_opening, rules_by_id
 from domain.tournament.commands import (
     AdjudicateMatches,
     AppointDirectors,
@@ -48,6 +51,7 @@ from domain.tournament.events import (
     ResultsCounted,
     SectionPaired,
     SilentDropped,
+    ThematicDrafted,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -212,7 +216,12 @@ def _draft(command: DraftTournament, state: TournamentState, now: int) -> Events
     check_terms(command.terms)
     if 0 < command.terms.starts <= now:
         raise Refusal(Code.BAD_OPTION, SAY("start-past"))
-    return (TournamentDrafted(terms=command.terms),)
+    if command.opening is UNSET:
+        return (TournamentDrafted(terms=command.terms),)
+    rules = rules_by_id(command.terms.rules)
+    options = rules.read_options(command.terms.options)
+    recorded_opening(rules, options, command.terms.seats, command.opening)
+    return (ThematicDrafted(terms=command.terms, opening=command.opening),)
 
 
 def _enter(

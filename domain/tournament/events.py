@@ -26,6 +26,13 @@ class TournamentDrafted(TournamentEventBody, frozen=True, tag="tournament-drafte
     terms: TournamentTerms
 
 
+class ThematicDrafted(TournamentDrafted, frozen=True, tag="thematic-drafted"):
+    """A tournament was made whose matches all begin with the same moves."""
+
+    opening: str
+    """The moves, as `OpeningGiven` has them."""
+
+
 class EntryOpened(TournamentEventBody, frozen=True, tag="entry-opened"):
     """The tournament was opened for entry."""
 
@@ -226,6 +233,7 @@ class TournamentCancelled(TournamentEventBody, frozen=True, tag="tournament-canc
 
 TournamentEvent = (
     TournamentDrafted
+    | ThematicDrafted
     | EntryOpened
     | Entered
     | PlayersInvited

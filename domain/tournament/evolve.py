@@ -27,6 +27,7 @@ from domain.tournament.events import (
     SubstituteVolunteered,
     TeamJoined,
     TeamNamed,
+    ThematicDrafted,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -64,7 +65,8 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
 ) -> TournamentState:
     match event:
         case TournamentDrafted():
-            return replace(state, terms=event.terms, organiser=actor)
+            opening = event.opening if isinstance(event, ThematicDrafted) else ""
+            return replace(state, terms=event.terms, organiser=actor, opening=opening)
         case EntryOpened():
             return replace(state, phase=Phase.ENTRY)
         case Entered() if (known := state.number_of(event.account)) is not None:

@@ -49,6 +49,7 @@ from domain.tournament.events import (
     SubstituteVolunteered,
     TeamJoined,
     TeamNamed,
+    ThematicDrafted,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -64,6 +65,8 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
     None for an event that only follows others.
     """
     match first:
+        case ThematicDrafted():
+            return [DraftTournament(terms=first.terms, opening=first.opening)]
         case TournamentDrafted():
             return [DraftTournament(terms=first.terms)]
         case EntryOpened():

@@ -229,6 +229,9 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     lots: tuple[int, ...] = ()
     """Of a tournament with lots: before its start the order of its entrants, afterwards the lot of each number; 0 is the best."""
 
+    opening: str = ""
+    """The moves with which each match begins, as a match records them; empty for none."""
+
     @property
     def exists(self) -> bool:
         """Whether there is a tournament."""

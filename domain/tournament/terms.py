@@ -140,6 +140,11 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     """Whether players are seeded by lot, and not by rating."""
 
     @property
+    def seats(self) -> int:
+        """The players of each match."""
+        return 3 if self.form == TournamentForm.THREES else 2
+
+    @property
     def rounds(self) -> int:
         """The rounds of a Swiss tournament, or of groups of three; 0 in other forms."""
         if self.form == TournamentForm.THREES:

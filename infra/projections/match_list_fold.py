@@ -7,7 +7,7 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from domain.match import events
-from domain.match.evolve import replace_at, without_invited
+from domain.match.evolve import ply_after, replace_at, without_invited
 from domain.match.history import EventEnvelope
 from domain.match.state import CurrentOffer
 from domain.records import AccountId
@@ -138,6 +138,8 @@ def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(row, ply=body.ply, waits=_turn(body.next), offer=offer)
         case events.Undone():
             return replace(row, ply=body.ply, waits=_turn(body.next), offer=None)
+        case events.OpeningGiven():
+            return replace(row, ply=ply_after(body, 0))
         case events.MatchProposed():
             return replace(row, waits=_turn(body.next), invited=body.invited)
         case events.MatchStarted():

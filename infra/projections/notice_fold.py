@@ -184,6 +184,7 @@ _OF_CASES: Final = {
 
 PlainEvent = (
     events.Challenged
+    | events.OpeningGiven
     | events.OfferMade
     | events.OfferAnswered
     | events.Resumed
@@ -221,7 +222,8 @@ def _plain(  # noqa: PLR0911 - one return an event
         case events.Resumed():
             return _all(_others_staying(fact, table), NoticeKind.RESUMED)
         case (
-            events.Gathered()
+            events.OpeningGiven()
+            | events.Gathered()
             | events.Committed()
             | events.Revealed()
             | events.Paused()

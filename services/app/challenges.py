@@ -5,15 +5,17 @@ Invitations to matches by name: declining all of one challenger's, and the match
 
 from collections.abc import Callable, Iterable, Sequence
 
+from msgspec.structs import replace
+
 from domain.clocks.time_control import write_time_control
 from domain.errors import Code, Refusal
 from domain.game.engine import RobotLevel
 from domain.match.commands import CommandEnvelope, DeclineMatch
 from domain.match.moves import may_decline
-from domain.match.start import StartOptions, check_players, read_start_options
+from domain.match.start import OPENING_FLAG, StartOptions, check_players, read_start_options
 from domain.match.state import MatchState
 from domain.records import AccountId, command_id
-from domain.rules import AnyRules, rules_id
+from domain.rules import AnyRules, read_opening, rules_id
 from infra.people.challenges import Challenge, ChallengeState, Proposal
 from infra.people.challenges.record import challenge_start
 from infra.projections.match_lists import MatchFilter
@@ -60,6 +62,9 @@ def proposal_of(  # noqa: PLR0913 - what a challenge has
     draws = rules.needs_draw(read, seats)
     if agreed.gather and not draws:
         raise Refusal(Code.BAD_OPTION, SAY("no-chance"))
+    if agreed.opening:
+        opening = read_opening(rules, read, seats, agreed.opening).moves
+        agreed = replace(agreed, opening=opening)
     return Proposal(
         rules=rules_id(rules),
         options=rules.write_options(read),
@@ -152,7 +157,8 @@ def _read_commitment(proposal: Proposal, commitment: str) -> bytes:
 
 def _words(agreed: StartOptions) -> tuple[str, ...]:
     gather = ("--gather",) if agreed.gather else ()
-    return (*gather, *(write_time_control(agreed.terms) if agreed.terms else ()))
+    opening = (f"{OPENING_FLAG}{agreed.opening}",) if agreed.opening else ()
+    return (*gather, *opening, *(write_time_control(agreed.terms) if agreed.terms else ()))
 
 
 _VIA = "decline-all"

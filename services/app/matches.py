@@ -230,6 +230,9 @@ def analyse(app: App, board: int, stopping: Callable[[], bool] = lambda: False) 
             return False
         seed = match_seed(board, state.rules, state.setup, ply)
         position = analyse_position(rules, places[ply], moves[ply], nodes, seed)
+        if ply < state.opening:
+            # no player chose the moves of an opening
+            position = msgspec.structs.replace(position, better=())
         found = found.with_position(position)
         failpoint("analysis.position")
         if time.monotonic() - stored_at >= _STORE_SECONDS:

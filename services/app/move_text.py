@@ -31,6 +31,9 @@ _FULL_WIDTH: Final = range(0xFF01, 0xFF5F)
 
 _ASCII_DISTANCE: Final = 0xFEE0
 
+_OF_MOVES: Final = "--opening"
+"""The flag whose value are moves, in quotation marks if there are several."""
+
 _VERBATIM: Final = frozenset({"--entropy", "--password"})
 """Flags whose values are the sender's own words."""
 
@@ -55,7 +58,8 @@ def as_flag(word: str) -> str:
     hyphens = "--" if any(sign in _DASHES for sign in run) else "-" * len(run)
     name, mark, value = rest.partition("=")
     name = hyphens + as_plain(name)
-    return name + mark + (value if name.lower() in _VERBATIM else as_plain(value))
+    read = as_move if name.lower() == _OF_MOVES else as_plain
+    return name + mark + (value if name.lower() in _VERBATIM else read(value))
 
 
 def _plain(sign: str) -> str:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from domain.clocks.time_control import read_time_control
@@ -189,6 +190,7 @@ def _consent(app: App, account: AccountId, plan: PairingPlan) -> _Consent:
         raise Refusal(Code.AGAINST_TERMS, SAY("batch-terms", number=number))
     entrants = {account for n, account in enumerate(view.players) if n not in view.withdrawn}
     agreed = StartMatch(view.terms.rules, view.terms.options, (), terms=view.terms.clock)
+    agreed = replace(agreed, opening=view.state.opening or UNSET)
     return _Consent(
         entrants,
         lambda name: Refusal(Code.NOT_ENTERED, SAY("not-entrant", name=name, number=number)),

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from domain.clocks.time_control import read_time_control
 from domain.errors import Code, Refusal
 from domain.records import AccountId
-from domain.rules import rules_id
+from domain.rules import read_opening, rules_by_id, rules_id
 from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.form_terms import (
     KnockoutTerms,
@@ -73,6 +74,8 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The game's options, such as `--size=7`."""
     terms: Sequence[str] = ()
     """The time control, such as `--days=3`."""
+    opening: str = ""
+    """The moves with which each match begins, with blanks between them; empty for none."""
     form: str = TournamentForm.ROUND_ROBIN
     """A `TournamentForm`; the fields of other forms are without meaning."""
     section: int = USUAL_SECTION
@@ -180,6 +183,14 @@ def terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTe
         found = msgspec.structs.replace(found, cycles=plan.rounds, points=_place_points(plan))
     check_terms(found)
     return found
+
+
+def opening_of(plan: TournamentPlan, terms: TournamentTerms) -> str | UnsetType:
+    """Return the opening of a plan as events record it; refused as `read_opening`."""
+    if not plan.opening.strip():
+        return UNSET
+    rules = rules_by_id(terms.rules)
+    return read_opening(rules, rules.read_options(terms.options), terms.seats, plan.opening).moves
 
 
 def _place_points(plan: TournamentPlan) -> tuple[int, int, int]:

@@ -70,6 +70,7 @@ from services.app.tournament_plans import (
     USUAL_TEAM,
     NextStage,
     TournamentPlan,
+    opening_of,
     terms_of,
     whole_points,
 )
@@ -163,6 +164,7 @@ def draft_tournament(app: App, actor: Actor, plan: TournamentPlan) -> Steps[Answ
     check_may_start(app, actor.account)
     said = checked_text(plan.name, plan.text)
     terms = terms_of(app, actor.account, plan)
+    draft = DraftTournament(terms=terms, opening=opening_of(plan, terms))
     id_ = actor.command_id()
     app.ready()  # first, so that no number is allocated for a command that can't be submitted
     if (
@@ -173,11 +175,7 @@ def draft_tournament(app: App, actor: Actor, plan: TournamentPlan) -> Steps[Answ
     number = app.store.allocate(id_)
     # crash window: a text of a tournament that there is not; the same request again finds its number
     app.tournament_texts.put(number, said)
-    return (
-        yield from decided(
-            app, CommandEnvelope(number, id_, actor.account, DraftTournament(terms=terms))
-        )
-    )
+    return (yield from decided(app, CommandEnvelope(number, id_, actor.account, draft)))
 
 
 def _organised(app: App, account: AccountId) -> list[TournamentRow]:
@@ -553,6 +551,7 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         entry=terms.entry,
         by_code=terms.by_code,
         seed_by_lot=terms.seed_by_lot,
+        opening=view.state.opening,
         lot=LOT in terms.tiebreaks,
         club=view.club,
         robots=terms.robots,

@@ -46,6 +46,7 @@ _OWN_FLAGS: Final = frozenset(
         "--start",
         "--rating",
         "--club",
+        "--opening",
         "--knockout",
         "--stages",
         "--swiss",
@@ -132,6 +133,7 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
     "--start": "--start=2030-12-24 (UTC), --start=2030-12-24T18:00",
     "--rating": "--rating=1200-1600, --rating=1200-, --rating=-1600",
     "--club": "--club=CLUB",
+    "--opening": '--opening="MOVE MOVE"',
     **{switch: switch for switch in _SWITCHES},
     **{
         flag: f"{flag}={max(one.bounds)}" if one.bounds else flag for flag, one in _OF_ENTRY.items()
@@ -152,8 +154,8 @@ def _fields_of(  # noqa: C901 - one case a flag
         found = {"least_rating": int(band[1] or 0), "most_rating": int(band[2] or 0)}
     elif value and name == "--start" and (at := _moment(value)) is not None:
         found = {"starts": at}
-    elif value and name == "--club":
-        found = {"club": value}
+    elif value and name in ("--club", "--opening"):
+        found = {name[2:]: value}
     elif name == "--knockout" and (value is None or _NUMBER.fullmatch(value)):
         found = {"form": TournamentForm.KNOCKOUT, "matches": int(value or 1)}
     elif value and name == "--swiss" and _NUMBER.fullmatch(value):

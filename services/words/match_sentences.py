@@ -12,6 +12,7 @@ SAY: Final = Sentences(
         # how it began
         "started": "{game} has started, {players}",
         "paired": "{what}, in tournament {number}",
+        "opening": "the match begins with {moves}",
         "proposed": "{game} is proposed, {players}",
         "challenges": "{makers} challenges {others} to {game}",
         "dealt-then": "{what}; the board is dealt once everyone has accepted",

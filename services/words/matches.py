@@ -27,6 +27,7 @@ from domain.match.events import (
     Nagged,
     OfferAnswered,
     OfferMade,
+    OpeningGiven,
     Paused,
     Resigned,
     ResultChanged,
@@ -43,7 +44,7 @@ from domain.match.events import (
 )
 from domain.match.history import EventEnvelope
 from domain.match.imports import describe_source
-from domain.match.state import robot_level
+from domain.match.state import MatchState, robot_level
 from domain.records import SERVER_ACCOUNT
 from domain.rules import Seat
 from domain.sentences import Text
@@ -64,6 +65,7 @@ _TURNING = (
     | Resigned
     | Flagged
     | SeatTakenOver
+    | OpeningGiven
 )
 """Events after which the sentence says whose turn it is."""
 
@@ -129,6 +131,8 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
                 started = scene.said(SAY("paired", what=started, number=event.tournament))
             note = scene.rules.option_warning(scene.rules.read_options(scene.state.options))
             return f"{started} ({scene.said(note)})" if note else started
+        case OpeningGiven():
+            return opening_of(scene.state)
         case Imported():
             what = SAY(
                 "goes-on-here",
@@ -272,6 +276,8 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
         f"#{state.ply}: {_progress(scene)}",
     ]
     lines += takeovers(scene)
+    if state.opening:
+        lines.append(scene.said(opening_of(state)))
     if state.imported is not None:
         lines.append(describe_source(state.imported.source, scene.words))
     if state.offer is not None:
@@ -282,6 +288,11 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
     if now is not None:
         lines += clock_lines(state, scene.names, now, scene.words)
     return "\n".join(lines)
+
+
+def opening_of(state: MatchState) -> Text:
+    """Return with which moves a match began that has an opening."""
+    return SAY("opening", moves=" ".join(state.first_moves(state.opening)))
 
 
 def takeovers(scene: NamedMatch) -> list[str]:

@@ -114,14 +114,18 @@ def start_sentence(given: TournamentTerms | TournamentRow, words: Wording) -> st
     return _("its organiser starts it")
 
 
-def terms_lines(terms: TournamentTerms, words: Wording, club: str = "") -> list[str]:
+def terms_lines(
+    terms: TournamentTerms, words: Wording, club: str = "", opening: str = ""
+) -> list[str]:
     """Return the terms of a tournament but for its start, a clause each; `club` is the name of its club."""
-    return [*_terms(terms, words, club)]
+    return [*_terms(terms, words, club, opening)]
 
 
-def _terms(terms: TournamentTerms, words: Wording, club: str) -> Iterator[str]:
+def _terms(terms: TournamentTerms, words: Wording, club: str, opening: str) -> Iterator[str]:
     _ = words.gettext
     yield _("game: %(game)s", game=game_line(terms.rules, terms.options, words))
+    if opening:
+        yield _("each match begins with %(moves)s", moves=opening)
     yield terms_line(terms.clock, words)
     yield _longest(terms.clock, words)
     yield from _FORMS[terms.form](terms, words)

@@ -50,6 +50,7 @@ from domain.match.events import (
     MatchStarted,
     Moved,
     Nagged,
+    OpeningGiven,
     Resigned,
     ResultChanged,
     SeatTakenOver,
@@ -137,8 +138,17 @@ class Table:
         elif kind == "paired":
             _, start = called(self.rng.choice(list(KINDS)), *terms)
             self.match.do(SERVER_ACCOUNT, replace(start, pairing=(7, 2)), self.now)
+        elif kind == "with an opening":
+            actor, start = called(self.rng.choice(list(KINDS)), *terms)
+            tried = Match((actor, start))
+            for _ in range(self.rng.randrange(1, 5)):
+                tried.play(any_move(tried, self.rng))
+            changes = self.rng.choice([{"pairing": (7, 2)}, {"lapse": LAPSE}, {}])
+            actor = SERVER_ACCOUNT if "pairing" in changes else actor
+            given = replace(start, opening=tried.state.moves, **changes)
+            self.match.do(actor, given, self.now)
         elif kind == "imported":
-            source = Table(self.rng.choice(list(KINDS)), seed)
+            source = Table(self.rng.choice([*KINDS, "with an opening"]), seed)
             for _ in range(self.rng.randrange(STEPS)):
                 source.step()
             self.now, seats = source.now, source.state.seats
@@ -315,6 +325,8 @@ def history_is_lawful(match: Match) -> None:
     envelopes = [decode_event(data) for data in match.events]
     assert all(one.at <= other.at for one, other in pairwise(envelopes))
     last = next((one.body for one in reversed(envelopes) if isinstance(one.body, ENDING)), None)
+    given = next((one.moves for one in match.bodies if isinstance(one, OpeningGiven)), "")
+    assert match.state.first_moves(match.state.opening) == given.split()
     assert match.state.over == isinstance(last, Ended | ResultChanged)
     most = 1 + len(match.state.clock.terms.options.nags) if match.state.clock else 0
     for _, turn in groupby(envelopes, key=turns_before(envelopes)):
@@ -334,7 +346,8 @@ def played(kind: str, seed: int) -> Match:
     return table.match
 
 
-EVERY = [*KINDS, "gathered", "committed", "proposed", "deal-proposed", "paired", "imported"]
+EVERY = [*KINDS, "gathered", "committed", "proposed", "deal-proposed"]
+EVERY += ["paired", "with an opening", "imported"]
 
 
 @pytest.mark.parametrize("kind", EVERY)

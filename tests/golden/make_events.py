@@ -25,6 +25,7 @@ from domain.tournament.commands import (
     CancelTournament,
     ChallengeOnLadder,
     ConfirmPlaces,
+    DraftTournament,
     DropSilent,
     EndLadder,
     EndRound,
@@ -49,7 +50,7 @@ from domain.tournament.form_terms import (
 )
 from domain.tournament.state import AdjudicatedPairing, Pairing
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
-from tests.helpers.tournaments import OF_THREES, ORGANISER, PLAYERS, Tournament
+from tests.helpers.tournaments import OF_THREES, ORGANISER, PLAYERS, Tournament, terms_of_three
 
 FILE = Path(__file__).parent / "events-2.json"
 
@@ -379,11 +380,22 @@ def substituted():
     return found
 
 
+def begun_with():
+    """A match of a tournament that begins with an opening; one of its own moves is lost on time."""
+    _, start = challenge("pow2", "--bank=3+1")
+    match = Match()
+    given = replace(start, pairing=(7, 2), opening="m13-j7 a13-d7 m1-i3")
+    match.do(SERVER_ACCOUNT, given, BEGIN)
+    match.play("a1-a5", at=BEGIN + DAY)
+    match.do(SERVER_ACCOUNT, commands.FlagPlayer(ply=4), BEGIN + 4 * DAY)
+    return match
+
+
 MATCHES = {
     "agreed": agreed, "dealt": dealt, "invited": invited, "lapsed": lapsed, "paired": paired,
     "taken over": taken_over, "proposed": proposed, "imported": imported, "committed": committed,
     "disputed": disputed, "kept": kept_text, "plain": plain, "timed": timed, "gathered": gathered,
-    "flagged": flagged, "resigned": resigned,
+    "flagged": flagged, "resigned": resigned, "with an opening": begun_with,
 }  # fmt: skip
 
 
@@ -443,6 +455,14 @@ def invited():
     return found
 
 
+def thematic():
+    """A thematic tournament that is only drafted."""
+    found = Tournament()
+    terms = terms_of_three(rules="pow2/1")
+    found.do(ORGANISER, DraftTournament(terms=terms, opening="m13-j7 a13-d7 m1-i3"))
+    return found
+
+
 def threes():
     """Groups of three among four: one leaves, another goes to a substitute, and all else is played."""
     found = Tournament()
@@ -464,7 +484,7 @@ def threes():
 TOURNAMENTS = {
     "cancelled tournament": cancelled, "invited tournament": invited, "knockout": knockout, "ladder": ladder, "league": league,
     "left tournament": left, "substituted tournament": substituted, "swiss": swiss, "teams": teams,
-    "threes": threes, "tournament": tournament,
+    "threes": threes, "tournament": tournament, "thematic tournament": thematic,
 }  # fmt: skip
 ALL = MATCHES | TOURNAMENTS
 

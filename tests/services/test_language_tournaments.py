@@ -301,3 +301,24 @@ def test_a_substitute_is_named_with_the_player_who_left(hall: Hall) -> None:
     shown = hall.accepted("tournament 1")
     assert "erin, for bob" in shown
     assert "substitutes:" not in shown
+
+
+def test_openings_are_typed_for_tournaments_and_challenges(hall: Hall) -> None:
+    opening = "m13-j7 a13-d7 m1-i3"
+    new = "tournament new alice mad-hatter pow2 --section=3 --days=3 --opening={} Spring Cup"
+    hall.cup(new.format(f'"{opening}"'))
+    assert f"each match begins with {opening}" in hall.accepted("tournament 1")
+    for wrong, code in (('"m13-j7 m13-j7"', Code.ILLEGAL_MOVE), ("", Code.BAD_OPTION)):
+        assert hall.refused(new.format(wrong))[0] == code
+    line = "pow2 challenge --days=3 --opening={} alice bob"
+    said = hall.accepted(line.format(f"\u201e{opening.upper()}\u201c"))
+    assert said.splitlines()[0] == (
+        f"match 2, #3: Light (alice) challenges Dark (bob) to The Power of Two; the match begins with {opening}; "
+        "it is Dark's turn (bob)"
+    )
+    for wrong in ("", "a1-a5 --opening=a1-a5"):
+        assert hall.refused(line.format(wrong))[0] == Code.BAD_OPTION
+    hall.accepted("pow2 move 2 bob yes-we-can a1-a5")
+    hall.accepted("pow2 move 2 bob yes-we-can resign")
+    hall.accepted("pow2 rematch 2 alice mad-hatter")
+    assert "#3: it is Dark's turn (alice)" in hall.accepted("pow2 show 3")

@@ -98,6 +98,9 @@ class PlainMatch:
                 self.rated = body.terms is None or body.terms.rated
                 self.times = [at]
                 self._begin(body)
+            case events.OpeningGiven():
+                self.moves = body.moves.split()
+                self.ply = len(self.moves)
             case events.Sealed():
                 self.waits, self.sealed = body.waits, True
             case events.Gathered() | events.Committed() | events.Revealed():
@@ -357,7 +360,7 @@ class PlainTables:
                 people = tuple(who for who in one.seats if who not in ROBOTS)
                 slow = ROBOTS[-1] in acting
                 found.append(RobotTurn(one.at, one.board, one.seq, people, slow))
-        return sorted(found, key=lambda turn: (turn.since, turn.board))
+        return sorted(found, key=lambda turn: (turn.since, str(turn.board)))
 
     def cases(self) -> list[OpenCase]:
         """What waits for an arbiter, the oldest first."""

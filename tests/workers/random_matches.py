@@ -122,7 +122,11 @@ class _Story:
         self._chance.shuffle(others)
         kind = self._chance.choice(["named", "gathers", "commits", "starts", "starts"])
         if kind == "starts" or not others:
-            self._say(0, self._start())
+            start, given = self._start(), []
+            if others and self._often(0.2):
+                self._ply, given = 2, [events.OpeningGiven(moves="a1 a1")]
+                start = replace(start, next=self._ply % len(self._seats))
+            self._say(0, start, *given)
             return True
         if kind == "named":
             return self._named(others)

@@ -199,6 +199,8 @@ class Match(msgspec.Struct, frozen=True):
     """Null once all players have accepted."""
     tournament: MatchOfTournament | None = None
     """Null for a match of no tournament."""
+    opening: int = 0
+    """How many of the first moves it was given, as its opening; they are no player's, and are never taken back."""
 
 
 def match_json(
@@ -245,6 +247,7 @@ def match_json(
         imported=_imported_json(state),
         invitation=_invitation_json(state),
         tournament=MatchOfTournament(*state.pairing) if state.pairing else None,
+        opening=state.opening,
     )
 
 

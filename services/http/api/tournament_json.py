@@ -149,6 +149,8 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """Whether an entry needs its code."""
     seed_by_lot: bool = False
     """Whether players are seeded by lot, and not by rating."""
+    opening: str = ""
+    """The moves with which each match begins, with blanks between them; empty for none."""
 
 
 class TournamentEntrant(msgspec.Struct, frozen=True):
@@ -320,7 +322,7 @@ def shown_tournament(app: App, view: TournamentView, viewer: AccountId | None) -
         phase=state.phase,
         organiser=userids[state.organiser],
         directors=tuple(userids[one] for one in state.directors),
-        terms=_conditions(view.terms, view.club),
+        terms=_conditions(view.terms, view.club, state.opening),
         entrants=tuple(
             TournamentEntrant(
                 userids[one.account],
@@ -357,7 +359,7 @@ def shown_tournament(app: App, view: TournamentView, viewer: AccountId | None) -
     )
 
 
-def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
+def _conditions(terms: TournamentTerms, club: str, opening: str) -> TournamentConditions:
     win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
     return TournamentConditions(
         form=terms.form,
@@ -391,6 +393,7 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         entry=EntryConditions(**msgspec.structs.asdict(terms.entry)),
         by_code=terms.by_code,
         seed_by_lot=terms.seed_by_lot,
+        opening=opening,
     )
 
 

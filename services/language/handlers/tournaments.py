@@ -95,7 +95,7 @@ def _about(call: Invocation, view: TournamentView) -> list[str]:
     name, directors = names[state.organiser], [names[one] for one in state.directors]
     ruled = words.gettext("directors: %(names)s", names=", ".join(directors))
     return [
-        *terms_lines(view.terms, words, view.club),
+        *terms_lines(view.terms, words, view.club, view.state.opening),
         words.gettext("organiser: %(name)s", name=name),
         *([ruled] if directors else []),
     ]
@@ -415,7 +415,7 @@ FORMS: Final = (
         "tournament new",
         f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--swiss=ROUNDS] [--ladder[=N,...]] [--teams=N] [--threes=ROUNDS[,N,N,N]] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] [--finished=N] "
         f"{' '.join(f'[{one.usage}]' for one in ENTRY_CONDITIONS)} [--code] "
-        "[--club=CLUB] [--robots] [--seed-by-lot] [--lot] [--option ...] NAME",
+        "[--club=CLUB] [--robots] [--seed-by-lot] [--lot] [--opening=MOVES] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
         new,
     ),

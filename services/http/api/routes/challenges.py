@@ -24,7 +24,13 @@ from services.http.api.auth import AnyRequest, Caller, Context, Own, viewer_of
 from services.http.api.bodies import Key, RequestBody, Wait
 from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.routes.players import Cursor, GameFilter, Limit
-from services.http.api.routes.start import Commitment, Words
+from services.http.api.routes.start import (
+    OPENING_ERRORS,
+    Commitment,
+    Opening,
+    Words,
+    with_opening,
+)
 
 api = ApiRoutes("challenges")
 
@@ -53,6 +59,8 @@ class NewChallenge(RequestBody, frozen=True):
     empty, the server keeps a text for you."""
     club: Annotated[str, msgspec.Meta(max_length=60)] = ""
     """The path of a club whose members alone see it and can take it; empty for none."""
+    opening: Opening = ""
+    """The moves with which the match begins, with blanks between them; empty for none."""
 
 
 class OpenChallenge(msgspec.Struct, frozen=True):
@@ -67,7 +75,7 @@ class OpenChallenge(msgspec.Struct, frozen=True):
     options: tuple[str, ...]
     """The game's options, such as `-fast`."""
     terms: tuple[str, ...]
-    """The server's options, such as `--days=3`."""
+    """The server's options, such as `--days=3`, with the opening as `--opening=MOVES`."""
     note: str
     listed: bool
     """Whether it is in a list of open challenges: that of all, or of its club."""
@@ -120,6 +128,7 @@ def list_challenges(
     Code.ID_REUSED,
     Code.UNKNOWN_CLUB,
     Code.NOT_WANTED,
+    *OPENING_ERRORS,
 )
 def open_challenge(data: JSONBody[NewChallenge], own: Own, key: Key = None) -> OpenChallenge:
     """Offer a match to all players, for 30 days.
@@ -130,7 +139,7 @@ def open_challenge(data: JSONBody[NewChallenge], own: Own, key: Key = None) -> O
     proposal = proposal_of(
         read_game(data.game),
         data.options,
-        data.terms,
+        with_opening(data.terms, data.opening),
         seats=data.seats,
         seat=data.seat,
         note=data.note,

@@ -1,14 +1,16 @@
 """Starting matches: challenges of players by name."""
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from litestar import Response
 from litestar.params import JSONBody
 
 from domain.errors import Code
+from domain.match.start import OPENING_FLAG
 from domain.rules import latest_rules
+from domain.rules.openings import MOST_CHARACTERS
 from infra.people.tokens import Scope
 from services.app.play import give
 from services.app.receipts import Answered
@@ -26,6 +28,17 @@ Words = Annotated[
 
 Commitment = Annotated[str, msgspec.Meta(pattern="^([0-9A-Fa-f]{64})?$")]
 
+Opening = Annotated[str, msgspec.Meta(max_length=MOST_CHARACTERS, examples=[""])]
+
+
+def with_opening(terms: tuple[str, ...], opening: str) -> tuple[str, ...]:
+    """Return the server's options of a match with its opening, if it has one."""
+    return (*terms, f"{OPENING_FLAG}{opening}") if opening.strip() else terms
+
+
+OPENING_ERRORS: Final = (Code.UNREADABLE_MOVE, Code.ILLEGAL_MOVE)
+"""The codes of openings that are refused, beside `bad-option`."""
+
 api = ApiRoutes("matches")
 
 
@@ -42,10 +55,13 @@ class NewMatch(RequestBody, frozen=True):
     commitment: Commitment = ""
     """With `--gather`: SHA-256 of a secret text that you keep, in hex. You reveal the text once all
     players have committed. If it is empty, the server keeps a text for you."""
+    opening: Opening = ""
+    """The moves with which the match begins, with blanks between them; empty for none."""
 
 
 @api.post("/api/matches", "New match", Scope.PLAY, waits=True, located=True, status_code=201)
 @refuses(
+    *OPENING_ERRORS,
     Code.SANCTIONED,
     Code.UNKNOWN_GAME,
     Code.UNKNOWN_USER,
@@ -66,7 +82,7 @@ async def start_match(data: JSONBody[NewMatch], sender: Sender) -> Response[Answ
         latest_rules(data.game.lower()),
         data.players,
         options=data.options,
-        terms=data.terms,
+        terms=with_opening(data.terms, data.opening),
         commitment=data.commitment,
     )
     return _created(await sender.submit(give(sender.app, start)))

@@ -22,7 +22,7 @@ from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.bodies import TEXT, RequestBody, Sender
 from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, refuses
 from services.http.api.ladders import LadderChallenge, LadderRules
-from services.http.api.routes.start import Words
+from services.http.api.routes.start import OPENING_ERRORS, Opening, Words
 from services.http.api.teams import NamedTeam
 from services.http.api.tournament_json import (
     EntryConditions,
@@ -67,6 +67,8 @@ class NewTournament(RequestBody, frozen=True):
     """The game's options, such as `-fast`."""
     terms: Words = ()
     """The time control, such as `--days=3`."""
+    opening: Opening = ""
+    """The moves with which each match begins, with blanks between them; empty for none."""
     form: TournamentForm = TournamentForm.ROUND_ROBIN
     """The fields of other forms are without meaning."""
     section: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 7
@@ -257,6 +259,7 @@ def show_trf(number: Number, context: Context, request: AnyRequest) -> str:
 )
 @refuses(
     *(Code.SANCTIONED, Code.UNKNOWN_GAME, Code.UNKNOWN_OPTION, Code.BAD_OPTION, Code.BAD_NAME),
+    *OPENING_ERRORS,
     *(Code.USAGE, Code.UNKNOWN_CLUB, Code.NOT_AN_ORGANISER, Code.TOO_MANY, *COMMAND_ERRORS),
 )
 async def make_tournament(data: JSONBody[NewTournament], sender: Sender) -> Response[Answered]:

@@ -16,8 +16,16 @@ from domain.clocks.time_control import MOST_REMINDERS, read_time_control
 from domain.errors import Refusal
 from domain.game.engine import LEVELS
 from domain.game.options import OptionField, OptionKind
-from domain.match.start import StartOptions, read_start_options
-from domain.rules import AnyRules, GamePackage, Seat, all_games, game_by_key, latest_rules
+from domain.match.start import OPENING_FLAG, StartOptions, read_start_options
+from domain.rules import (
+    AnyRules,
+    GamePackage,
+    Seat,
+    all_games,
+    game_by_key,
+    latest_rules,
+    read_opening,
+)
 from infra.people.challenges import NOTE_LIMIT
 from services.app.context import App
 from services.app.opponents import robots_here, robots_play
@@ -193,7 +201,7 @@ def read_draft(app: App, visitor: Visitor, rules: AnyRules, form: Form) -> Match
         against=against,
         others=others,
         options=chosen_options(rules.key, form),
-        terms=chosen_terms(form, rules.key),
+        terms=(*chosen_terms(form, rules.key), *_chosen_opening(form)),
         seats=seats,
         seat=_seat(field_of(form, rules.key, "seat"), seats),
         note=form.get("note"),
@@ -201,6 +209,12 @@ def read_draft(app: App, visitor: Visitor, rules: AnyRules, form: Form) -> Match
     )
     found = dict(_mistakes(app, visitor, draft, form))
     return msgspec.structs.replace(draft, mistakes=found)
+
+
+def _chosen_opening(form: Form) -> Iterator[str]:
+    """Yield the flag of an opening that is filled in."""
+    if moves := form.get("opening").strip():
+        yield f"{OPENING_FLAG}{moves}"
 
 
 def _opponents(rules: AnyRules, form: Form) -> tuple[Against, tuple[str, ...]]:
@@ -239,7 +253,10 @@ def _mistakes(
     yield from _mistakes_of_opponents(app, visitor, draft)
     if draft.seat is not None and draft.seat >= draft.seats:
         yield "seat", _("That side only exists with three players.")
-    yield from mistakes_of_options(visitor, draft.rules, draft.options, form)
+    of_options = dict(mistakes_of_options(visitor, draft.rules, draft.options, form))
+    yield from of_options.items()
+    if form.get("opening").strip() and not of_options:
+        yield from _mistakes_of_opening(visitor, draft, form.get("opening"))
     yield from mistakes_of_time(visitor, form)
     yield from _mistakes_of_clock(visitor, form)
     if not draft.others and len(draft.note) > NOTE_LIMIT:
@@ -252,6 +269,15 @@ def _mistakes(
                 long=len(draft.note),
             ),
         )
+
+
+def _mistakes_of_opening(
+    visitor: Visitor, draft: MatchDraft, moves: str
+) -> Iterator[tuple[str, str]]:
+    try:
+        read_opening(draft.rules, draft.rules.read_options(draft.options), draft.seats, moves)
+    except Refusal as reason:
+        yield "opening", reason.in_language(visitor.wording)
 
 
 def _mistakes_of_opponents(
@@ -396,6 +422,8 @@ def _whom(visitor: Visitor, draft: MatchDraft) -> str:
 def _sides(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:
     words, sides = visitor.wording, side_words(draft.rules, visitor.wording)
     mover = first_mover(draft.rules, draft.options, draft.seats)
+    if read_start_options(draft.terms, draft.seats).opening:
+        mover = None  # the game says who is next after the opening
     if draft.seat is None:
         yield words.gettext("Random sides.")
         if mover is not None:
@@ -424,6 +452,8 @@ def _agreed(visitor: Visitor, draft: MatchDraft, agreed: StartOptions) -> Iterat
 def _variants(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:
     if "--gather" in draft.terms:
         yield visitor.wording.gettext("The deal is provably fair.")
+    if moves := read_start_options(draft.terms, draft.seats).opening:
+        yield visitor.wording.gettext("The match begins with %(moves)s.", moves=moves)
     found = variant_words(
         draft.rules,
         draft.rules.write_options(draft.rules.read_options(draft.options)),

@@ -112,7 +112,11 @@ def named_offers(
 
 def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChallengeRow:
     proposal, rules = one.proposal, rules_by_id(one.proposal.rules)
-    terms = read_start_options(one.words, proposal.seats).terms
+    agreed = read_start_options(one.words, proposal.seats)
+    terms, variants = agreed.terms, variant_words(rules, proposal.options, visitor.wording)
+    if agreed.opening:
+        said = visitor.wording.gettext("Opening: %(moves)s", moves=agreed.opening)
+        variants = [*variants, said]
     sides = side_words(rules, visitor.wording)
     own = visitor.account == one.account
     side = [side for seat, side in enumerate(sides) if (seat == proposal.seat) == own]
@@ -122,7 +126,7 @@ def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChalle
         id=one.id,
         game=rules.key,
         title=rules.title,
-        variants=tuple(variant_words(rules, proposal.options, visitor.wording)),
+        variants=tuple(variants),
         time=limits(terms, visitor.wording),
         rated=terms is not None and bool(terms.rated),
         note=proposal.note,
@@ -132,7 +136,7 @@ def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChalle
         mine=visitor.account in one.players,
         own=own,
         seat=side[0] if alone else "",
-        first="" if first is None else sides[first],
+        first="" if first is None or agreed.opening else sides[first],
         gathers=gathers(proposal),
         listed=proposal.listed,
     )

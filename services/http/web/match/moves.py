@@ -37,7 +37,7 @@ class RecordedMark(msgspec.Struct, frozen=True):
     plies: int
     """So many of its moves at least are published: more may be, among the last ones."""
     elsewhere: int
-    """So many of its moves were played on another server, and this log has only that they were brought."""
+    """So many of its moves are no leaves: those of its opening, and those that were brought from another server."""
 
     def has(self, ply: int) -> bool:
         """Return whether the published log has a move of this server that led to a ply."""
@@ -59,7 +59,7 @@ class RecordedMark(msgspec.Struct, frozen=True):
             published=not waiting,
             start=bool(indexes) and indexes[0] < size,
             plies=max(0, table.state.ply - waiting),
-            elsewhere=table.state.imported.ply if table.state.imported else 0,
+            elsewhere=table.state.imported.ply if table.state.imported else table.state.opening,
         )
 
 
@@ -78,6 +78,8 @@ class NumberedMove(msgspec.Struct, frozen=True):
     column: int
     kept: bool
     """Whether the published log has it."""
+    given: bool
+    """Whether it is one of the match's opening, and no player's."""
     mark: str
     """How the engine sees it: `?` if another move was clearly better, `??` at a turning point."""
 
@@ -105,6 +107,7 @@ class MoveList(msgspec.Struct, frozen=True):
                 text,
                 movers[number - 1] or 0,
                 recorded is not None and recorded.has(number),
+                number <= state.opening,
                 marks.get(number, ""),
             )
             for number, text in enumerate(state.first_moves(state.ply), 1)

@@ -11,9 +11,10 @@ from litestar.params import QueryParameter
 
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
-from domain.match.events import Challenged, Imported, MatchStarted, Moved
+from domain.match.events import Challenged, Imported, MatchStarted, Moved, OpeningGiven
+from domain.match.evolve import ply_after
 from domain.match.history import decode_event
-from domain.match.state import ImportedMatch, MatchState, positions
+from domain.match.state import MatchState, positions
 from domain.rules import latest_rules
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
@@ -200,8 +201,8 @@ def _seq_of_ply(app: App, table: MatchView, ply: int) -> int:
 def _leads_to(body: Any, ply: int) -> bool:
     if isinstance(body, Moved):
         return body.ply == ply
-    if isinstance(body, Imported):
-        return ply <= ImportedMatch.of(body).ply
+    if isinstance(body, Imported | OpeningGiven):
+        return ply <= ply_after(body, 0)
     return ply == 0 and isinstance(body, MatchStarted | Challenged)
 
 

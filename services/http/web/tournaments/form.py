@@ -175,7 +175,12 @@ _DOUBLE_OF: Final[Mapping[str, str]] = {
 
 _NEVER_FULL: Final = (TournamentForm.LADDER, TournamentForm.TEAMS)
 
-_FIELD_OF: Final = {Code.BAD_NAME: "name", Code.TOO_LONG: "text"}
+_FIELD_OF: Final = {
+    Code.BAD_NAME: "name",
+    Code.TOO_LONG: "text",
+    Code.UNREADABLE_MOVE: "opening",
+    Code.ILLEGAL_MOVE: "opening",
+}
 """The fields of refusals; all others are shown above the form."""
 
 
@@ -264,6 +269,7 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         game=rules.key,
         options=options,
         terms=[*(flag for flag in chosen_terms(form) if flag != "--gather"), *_rated_from(form)],
+        opening=" ".join(form.get("opening").split()),
         form=form.get("form") or TournamentForm.ROUND_ROBIN,
         section=_number(form, "section"),
         stages=tuple(_stages(form)),
@@ -375,6 +381,7 @@ def _filled(plan: TournamentPlan) -> Form:
         "game": plan.game,
         "name": plan.name,
         "text": plan.text,
+        "opening": plan.opening,
         "form": plan.form,
         "section": str(plan.section),
         **{

@@ -191,7 +191,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         organiser=named[state.organiser],
         directors=[named[one] for one in state.directors],
         club=club,
-        terms=terms_lines(terms, words, club.name if club else ""),
+        terms=terms_lines(terms, words, club.name if club else "", state.opening),
         start=start_sentence(terms, words),
         entrants=shown_entrants(app, some, words, account),
         part=ListPart.of(

@@ -217,7 +217,7 @@ function foldEvents(events) {
     }
     if (tag === "seat-taken-over") found.seats = found.seats.map((one, seat) => (seat === body.seat ? body.account : one));
     if (isText(body.setup)) found.setup = readSetup(body.setup);
-    if (tag === "imported") found.moves = body.moves.split(" ").filter(Boolean);
+    if (tag === "imported" || tag === "opening-given") found.moves = body.moves.split(" ").filter(Boolean);
     if (tag === "moved") found.moves.push(body.move);
     if (tag === "undone" || tag === "set-back") found.moves.length = Math.min(found.moves.length, body.ply);
     if (tag === "set-back") found.result = null;
