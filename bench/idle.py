@@ -42,6 +42,7 @@ _THOUSANDTHS: Final = 1_000
 _HOUR: Final = 3_600
 _ANSWER_SECONDS: Final = 60.0
 _STEP_SECONDS: Final = 0.01
+_TRIES: Final = 100
 _PAGE: Final = b"GET / HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n"
 _OK: Final = b"HTTP/1.1 200 "
 
@@ -65,6 +66,8 @@ class _Rest(NamedTuple):
     processes: int
     pss_mib: float
     core_percent: float
+    ended: int
+    """Processes that were there at first, and have ended meanwhile; their processor time counts."""
 
 
 def run(bench: BenchEnvironment, runs: int, settle: int, seconds: int) -> Report:
@@ -78,17 +81,16 @@ def run(bench: BenchEnvironment, runs: int, settle: int, seconds: int) -> Report
     starts, peers = [], []
     for number in range(runs):
         # in turn, because the machine's speed changes with its other work
-        with _peer(bench) as (page, _):
+        with _peer(bench) as (page, *_):
             peers.append(page)
-        with _server(bench, moves[number]) as (start, pids):
+        with _server(bench, moves[number]) as (start, root):
             starts.append(start)
             if number == runs - 1:
                 time.sleep(settle)
-                # some processes of a start have ended by now
-                rest, an_hour = _left_alone(bench.folder / "idle", _tree(pids[0]), seconds)
-    with _peer(bench) as (_, pids):
+                rest, an_hour = _left_alone(bench.folder / "idle", root, seconds)
+    with _peer(bench) as (_, *roots):
         time.sleep(settle)
-        bare = _rest_of(pids, seconds)
+        bare = _rest_of(roots, seconds)
     medians = {
         name: round(statistics.median(values), 2)
         for name, values in zip(_Start._fields, zip(*starts, strict=True), strict=True)
@@ -109,8 +111,8 @@ def run(bench: BenchEnvironment, runs: int, settle: int, seconds: int) -> Report
 
 
 @contextmanager
-def _server(bench: BenchEnvironment, move: bytes) -> Iterator[tuple[_Start, list[int]]]:
-    """Start the server, send a move when it has answered a page, and yield the times and all process ids."""
+def _server(bench: BenchEnvironment, move: bytes) -> Iterator[tuple[_Start, int]]:
+    """Start the server, send a move when it has answered a page, and yield the times and its process id."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
@@ -139,14 +141,13 @@ def _server(bench: BenchEnvironment, move: bytes) -> Iterator[tuple[_Start, list
             last = move.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1)
             moved = _until(lambda: b'"accepted":true' in _ask(port, last), began)
             _until(lambda: ready, began)
-            pids = _tree(process.pid)
-            yield _Start(ready[0], page, moved, sum(map(_processor, pids))), pids
+            yield _Start(ready[0], page, moved, _processor([process.pid])), process.pid
         finally:
             process.terminate()
 
 
 @contextmanager
-def _peer(bench: BenchEnvironment) -> Iterator[tuple[float, list[int]]]:
+def _peer(bench: BenchEnvironment) -> Iterator[tuple[float, int, int]]:
     """Start the peer, and yield the seconds until its first page, and its process ids."""
     began = time.monotonic()
     with ExitStack() as stack:
@@ -159,7 +160,7 @@ def _peer(bench: BenchEnvironment) -> Iterator[tuple[float, list[int]]]:
         stack.callback(web.terminate)
         page = _until(lambda: _ask(port, _PAGE).startswith(_OK), began)
         assert server.pid is not None
-        yield page, [server.pid, web.pid]
+        yield page, server.pid, web.pid
 
 
 def _ask(port: int, request: bytes) -> bytes:
@@ -181,13 +182,13 @@ def _until(condition: Callable[[], object], began: float) -> float:
     return time.monotonic() - began
 
 
-def _left_alone(data: Path, pids: Sequence[int], seconds: int) -> tuple[_Rest, dict[str, int]]:
+def _left_alone(data: Path, root: int, seconds: int) -> tuple[_Rest, dict[str, int]]:
     """Return what a server takes at rest, and how much both of its Valkeys do in an hour."""
     settings = Settings(data=data)
     with make_client(socket_url(data)) as moves, make_client(queue_url(settings)) as queue:
         servers = (moves, queue)
         before = [count_commands(server) for server in servers]
-        rest = _rest_of(pids, seconds)
+        rest = _rest_of([root], seconds)
         after = [count_commands(server) for server in servers]
     hours = (after[0].at - before[0].at) / _HOUR
     return rest, {
@@ -200,31 +201,49 @@ def _commands(counts: Sequence[CommandCounts]) -> int:
     return sum(sum(one.commands.values()) for one in counts)
 
 
-def _rest_of(pids: Sequence[int], seconds: int) -> _Rest:
-    """Watch processes for so many seconds."""
-    before, began = sum(map(_processor, pids)), time.monotonic()
+def _rest_of(roots: Sequence[int], seconds: int) -> _Rest:
+    """Watch processes and all below them for so many seconds."""
+    first, before, began = _trees(roots), _processor(roots), time.monotonic()
     time.sleep(seconds)
-    share = (sum(map(_processor, pids)) - before) / (time.monotonic() - began)
-    return _Rest(len(pids), round(sum(map(_pss, pids)) / 1024, 1), round(100 * share, 2))
+    share = (_processor(roots) - before) / (time.monotonic() - began)
+    last = _trees(roots)
+    memory = round(sum(map(_pss, last)) / 1024, 1)
+    return _Rest(len(last), memory, round(100 * share, 2), len(set(first) - set(last)))
 
 
-def _tree(root: int) -> list[int]:
-    """Return the ids of a process and of all below it."""
-    found = [root]
+def _trees(roots: Sequence[int]) -> list[int]:
+    """Return the ids of processes and of all below them."""
+    found = list(roots)
     for pid in found:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with suppress(FileNotFoundError):  # a thread that has ended
-                found += map(int, (task / "children").read_text().split())
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                with suppress(FileNotFoundError, ProcessLookupError):
+                    found += map(int, (task / "children").read_text().split())
     return found
 
 
-def _processor(pid: int) -> float:
-    """Return the seconds of the processor that a process has taken, those of its ended threads, too."""
+def _processor(roots: Sequence[int]) -> float:
+    """Return the seconds of the processor that processes and all below them have taken, those that have ended, too."""
+    for _ in range(_TRIES):
+        there = _trees(roots)
+        with suppress(FileNotFoundError, ProcessLookupError):
+            ticks = sum(map(_ticks, there))
+            # one that ended meanwhile would count twice, or not at all
+            if _trees(roots) == there:
+                return ticks / os.sysconf("SC_CLK_TCK")
+    raise RuntimeError("processes come and go so fast that their time can't be read")
+
+
+def _ticks(pid: int) -> int:
+    """Return the ticks of the processor that a process has taken, with those of its children that have ended."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11:15]))
 
 
 def _pss(pid: int) -> int:
-    """Return the memory of a process in KiB, with its share of pages that several have."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    """Return the memory of a process in KiB, with its share of pages that several have; 0 if it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):  # it has ended
+        return 0
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))

@@ -80,6 +80,8 @@ class RobotWakeup:
         self._held = 0
         """Slow moves that waited for their turn at the last tick."""
         self._clean = every(_CLEAN_SECONDS, self._forget_failures, timer)
+        self.is_idle = False
+        """Whether no robot was to act at the last look."""
         self._look_at = 0.0
         """Until then no move is due, because none waited at the last look."""
 
@@ -95,6 +97,7 @@ class RobotWakeup:
             waiting = self._turns.due(now, most)
         except LookupError:
             return  # the projection is being rebuilt
+        self.is_idle = not waiting
         if not waiting:
             self._look_at = timer + self._delay_ms / 1000
         due = [turn for turn in waiting if turn.since <= now - self._delay_ms]

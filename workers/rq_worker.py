@@ -4,13 +4,13 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, Final
 
 import redis
 from rq import Queue, SimpleWorker, Worker
-from rq.exceptions import StopRequested
+from rq.exceptions import DequeueTimeout, StopRequested
 from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.timeouts import (
@@ -229,6 +229,52 @@ def run_endless(
 
     job.request(queue)
     worker.work(logging_level="WARNING")
+
+
+class CallingWorker(_LockedWorker, SimpleWorker):
+    """A worker that takes no job: where one waits, it has another process take it, and all that follow.
+
+    `begin` starts that process, and is called again when `is_at_work` says that it has ended.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        begin: Callable[[], object],
+        is_at_work: Callable[[], bool],
+        queue: str,
+        *others: str,
+    ) -> None:
+        super().__init__(client, queue, {}, *others)
+        self._begin = begin
+        self._is_at_work = is_at_work
+        watched: Any = type("WatchedQueue", (Queue,), {"dequeue_any": self._watch})
+        self.queue_class = watched
+
+    def _watch(self, queues: Sequence[Queue], timeout: float, **_: Any) -> Any:
+        """Watch the queues for so many seconds, or until the other process ends; RQ then comes again."""
+        end, was_at_work = time.monotonic() + timeout, False
+        while time.monotonic() < end:
+            if self.is_asked_to_end:
+                raise StopRequested
+            LIVENESS.step()
+            if self._is_at_work():
+                was_at_work = True
+                time.sleep(_HORSE_SECONDS)
+            elif was_at_work:
+                break
+            else:
+                self.between_jobs()
+                if self._finds_job([queue.key for queue in queues]):
+                    self._begin()
+        raise DequeueTimeout(timeout, ", ".join(queue.name for queue in queues))
+
+    def _finds_job(self, keys: Sequence[str]) -> bool:
+        """Return whether a job waits; wait a little for one in the first queue."""
+        first, *others = keys
+        # a move from the head of a list to its head waits for a job, and leaves it there
+        found = self.connection.blmove(first, first, _LOOK_SECONDS, "LEFT", "LEFT")
+        return found is not None or any(self.connection.llen(key) for key in others)
 
 
 class ForkingWorker(_LockedWorker, Worker):

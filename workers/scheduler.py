@@ -49,6 +49,9 @@ RETRY_SECONDS: Final = 60.0
 ROBOT_GRACE_SECONDS: Final = 3_600.0
 """How long after the scheduler's start no flag of a robot falls, because it is late if its server was down."""
 
+SETTLE_SECONDS: Final = 15.0
+"""How long after the last commit the server counts as in use: until then projections and people may follow it."""
+
 READ_AGAIN_SECONDS: Final = 60.0
 """When a shard's next due time is read again although nothing was committed: it may have been repaired."""
 
@@ -91,6 +94,8 @@ class _ShardView(msgspec.Struct):
 
     end: int = 0
     """Where its log ended; 0 to find it again, because a log may have been rolled back."""
+    known_end: int = -1
+    """Where its log ended at the last tick; unlike `end` never forgotten."""
     next_due: int | None = None
     """When the next of its matches is due, ms."""
     read: float = 0.0
@@ -129,6 +134,8 @@ class Scheduler:
         self._skewed = False
         self._clock_check = clock_check
         self._repair = repair
+        self._used_at = timer()
+        """When a command last waited, or a log was last seen to have grown."""
         self._robots_until = timer() + ROBOT_GRACE_SECONDS
         """Until then robots that are late may still act."""
 
@@ -140,6 +147,10 @@ class Scheduler:
         if self._clocks_agree(now) and steady:
             self._send_due(now)
 
+    def is_quiet(self) -> bool:
+        """Return whether no command has waited, and no log has grown, for `SETTLE_SECONDS`."""
+        return self._timer() - self._used_at >= SETTLE_SECONDS
+
     def _sweep(self) -> int:
         """Request drains where commands wait, and return the server's time, ms.
 
@@ -149,6 +160,7 @@ class Scheduler:
         shape = self._store.layout()
         shards = range(shape.shards)
         now, news = self._store.news([self._views[shard].end for shard in shards])
+        self._note_use(news)
         changed = [shard for shard in shards if self._may_have_changed(shard, news[shard], now)]
         for shard, at in zip(
             changed, self._store.next_due(changed) if changed else (), strict=True
@@ -160,6 +172,12 @@ class Scheduler:
                 failpoint("keeper.found")
                 self._lanes.request(lane)
         return now
+
+    def _note_use(self, news: Sequence[ShardNews]) -> None:
+        for shard, found in enumerate(news):
+            view = self._views[shard]
+            if found.waiting or found.end != view.known_end:
+                view.known_end, self._used_at = found.end, self._timer()
 
     def _may_have_changed(self, shard: int, news: ShardNews, now: int) -> bool:
         """Return whether the next due time of a shard has to be read, and note where its log ends."""

@@ -33,3 +33,22 @@ def every(
                 due = timer() + chosen
 
     return tick
+
+
+def seldom_if_quiet(
+    seconds: float,
+    work: Tick,
+    is_quiet: Callable[[], bool],
+    timer: Callable[[], float] = time.monotonic,
+) -> Tick:
+    """Return a function that does the work each time it is called; while nothing happens, only at intervals."""
+    due = timer()
+
+    def tick() -> None:
+        nonlocal due
+        if timer() >= due or not is_quiet():
+            # before the work, which may raise
+            due = timer() + seconds
+            work()
+
+    return tick

@@ -208,6 +208,8 @@ class LivenessPipe:
         self._looked_at = time.monotonic()
         self._used: float | None = 0.0
         """Seconds of the processor until then; None if it was heard then, and nothing else was looked at."""
+        self._is_missed = False
+        """Whether it has given no sign at one look since it was heard, which counts for nothing."""
         self.is_serving = False
         """Whether the process has given the sign that it does its work, as of the last look at its silence."""
 
@@ -220,7 +222,11 @@ class LivenessPipe:
         now = time.monotonic()
         passed, self._looked_at = min(now - self._looked_at, _COUNTED_SECONDS), now
         if self._read():
-            self._silent, self._seen, self._used = 0.0, True, None
+            self._silent, self._seen, self._used, self._is_missed = 0.0, True, None, False
+            return False
+        if self._used is None and not self._is_missed:
+            # its sign may come a moment later; a look at all of its threads costs more than anything else here
+            self._is_missed = True
             return False
         is_ready, used = _processor_use(pid)
         # a child that was heard at the last look had at most the time since then

@@ -93,9 +93,9 @@ class Settings(BackupSettings, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["on", "off"],
         about(
             "on or off",
-            "Whether the roles of `serve` that rest most of the time (`side`, `scheduler`, `publisher`, `maintenance`) "
-            "share one process, which saves memory. With `off`, or with MATCHPOST_METRICS, each has a process of its "
-            "own, which pays where several cores are busy.",
+            "Whether the roles of `serve` that rest most of the time (`side`, `scheduler`, `publisher`, `maintenance`, and "
+            "`robots` if it is one process) share one process, which saves memory. With `off`, or with MATCHPOST_METRICS, "
+            "each has a process of its own, which pays where several cores are busy.",
             "`on`",
         ),
     ] = "on"

@@ -333,13 +333,13 @@ class EmbeddedServer:
         now = time.monotonic()
         if not self._durable or self._socket is None or now < self._mark_due:
             return
+        self._mark_due = now + _MARK_EVERY
         log = newest_log(self._directory.files)
         if log is None or not log.exists() or (size := log.stat().st_size) == self._mark.read(log):
             return
         # the server's setting may have been changed since it was started
         if b"always" in ask(self._socket, b"CONFIG GET appendfsync\r\n"):
             self._mark.write(log, size)
-            self._mark_due = now + _MARK_EVERY
 
     def _launch(self) -> None:
         """Start the process, wait for it, and note how long it took."""

@@ -11,7 +11,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from infra.health.heartbeats import EVERY_SECONDS, Heartbeat, Role
-from infra.process.intervals import every
+from infra.process.intervals import every, seldom_if_quiet
 from infra.process.liveness import LIVENESS
 from infra.store.draw_texts import DrawTexts
 from infra.store.server_clock import ServerClockRecord
@@ -36,6 +36,9 @@ from workers.scrub.job import scrub_wakeup
 from workers.tournament_manager import TournamentManager
 
 TICK_SECONDS: Final = 1.0
+
+QUIET_SECONDS: Final = 10.0
+"""Between two looks for what follows from commits, while there is none."""
 
 
 def tick(process: RoleProcess) -> None:
@@ -69,22 +72,31 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
     data, store, lanes = parts.data, parts.store, parts.lanes
     repair = partial(repair_due, data, store.layout().shards)
     publish = every(REQUEST_SECONDS, partial(log_job.JOB.request, parts.queue))
+    scheduler = Scheduler(store, lanes, clock_check=check, repair=repair)
+
+    def after_commits(
+        look: Callable[[], None], is_idle: Callable[[], bool] = lambda: True
+    ) -> Callable[[], None]:
+        # what it looks for is made by commits alone; what it has to repeat may wait so long
+        return seldom_if_quiet(QUIET_SECONDS, look, lambda: is_idle() and scheduler.is_quiet())
+
     ticks = [
         # the first, because a tick that fails keeps those after it from being called
         parts.durability_watch().tick,
-        Scheduler(store, lanes, clock_check=check, repair=repair).tick,
+        scheduler.tick,
         every(REQUEST_SECONDS, partial(projections_job.JOB.request, parts.queue)),
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
-        EvidenceWakeup(parts.cases, parts.queue).tick,
+        after_commits(EvidenceWakeup(parts.cases, parts.queue).tick),
         *([scrub_wakeup(data, parts.queue)] if parts.settings.scrub_percent else []),
         *([publish] if parts.settings.durability.durable else []),
         LossCheck(data, parts.queue, store.layout().shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
-        TournamentManager(store, lanes, data).tick,
+        after_commits(TournamentManager(store, lanes, data).tick),
     ]
     if parts.settings.robots:
         wait = parts.settings.robot_seconds
-        ticks.append(RobotWakeup(data, parts.queue, partial(parts.time.now, data), wait).tick)
+        robots = RobotWakeup(data, parts.queue, partial(parts.time.now, data), wait)
+        ticks.append(after_commits(robots.tick, lambda: robots.is_idle))
     wakeup = mailer_wakeup(parts)
     wakeup.begin()
     if parts.settings.has_mailer:

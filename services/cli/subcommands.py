@@ -512,7 +512,10 @@ SUBCOMMANDS: Final = (
         "only move for robots and analyse matches, for a server on several machines",
         "Move for robots, and analyse matches, until a stop signal. `serve` starts MATCHPOST_ROBOTS such "
         "processes by itself.",
-        (("--name", {"default": "robots", "help": "the process's name in the log"}),),
+        (
+            ("--name", {"default": "robots", "help": "the process's name in the log"}),
+            ("--rest-after", {"type": int, "help": "end after so many seconds without work"}),
+        ),
         "services.cli.roles",
         fixed={"role": "robots"},
     ),

@@ -72,8 +72,9 @@ def fork_command(
 ) -> ChildById:
     """Start `matchpost` with the words after the program's name, as `infra.valkey.process.spawn` would.
 
-    Call it in the main thread, beside which only that of the signs of life may run: it holds no lock that the
-    child would need.
+    In `serve` call it in the main thread, beside which only that of the signs of life may run: it holds no lock that the
+    child would need. Where other threads have roles, a lock that one of them holds may keep a child from its start; so
+    call it there only for a child whose signs of life are watched.
     """
     _flush()  # what is still buffered would be written twice
     # otherwise the child might meet garbage from here, and close a file that has got the same number there

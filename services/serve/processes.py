@@ -54,16 +54,21 @@ def all_children(
     settings: Settings, redis_url: str, listener: socket | None, mail: Mapping[str, socket]
 ) -> list[ProcessChild]:
     """Return all processes of `serve`; pages are answered on `listener`, and mail is taken on the sockets of `mail`."""
+    gathered = gathered_roles(settings) if settings.gathers else []
     # the web processes have the first ports for metrics, and the others in this order
     each = with_metrics_ports(settings)
     scheduler = role_child(Role.SCHEDULER, next(each), redis_url)
     workers = numbered_children(Role.WORKER, settings.workers, each, redis_url)
     side = role_child(Role.PROJECTIONS, next(each), redis_url)
-    robots = numbered_children(Role.ROBOTS, settings.robots, each, redis_url)
+    robots = (
+        []
+        if Role.ROBOTS in gathered
+        else numbered_children(Role.ROBOTS, settings.robots, each, redis_url)
+    )
     resting = [side, scheduler, role_child(Role.MAINTENANCE, settings, redis_url)]
     if settings.durability.durable:
         resting.append(role_child(Role.PUBLISHER, next(each), redis_url))
-    if settings.gathers:
+    if gathered:
         resting = [role_child("gathered", settings, redis_url)]
     # the first to start are those that take longest until they answer
     web = [] if listener is None else web_children(settings, redis_url, listener)
@@ -76,9 +81,14 @@ def all_children(
 
 
 def gathered_roles(settings: Settings) -> list[Role]:
-    """Return the roles that share a process where they are gathered: they rest most of the time, or fork for their work."""
+    """Return the roles that share a process where they are gathered: they rest most of the time, or fork for their work.
+
+    Robots are among them unless the server has several processes for them, and so is asked for more of their moves.
+    """
     roles = [Role.PROJECTIONS, Role.SCHEDULER, Role.MAINTENANCE]
-    return [*roles, Role.PUBLISHER] if settings.durability.durable else roles
+    if settings.durability.durable:
+        roles.append(Role.PUBLISHER)
+    return [*roles, Role.ROBOTS] if settings.robots == 1 else roles
 
 
 def numbered_children(

@@ -67,6 +67,8 @@ class Supervisor:
         self._started: Callable[[], None] | None = None
         """The callback for when all children serve."""
         self._signals = Signals(self._cut_start_short)
+        self._look_due = 0.0
+        """When to look for signs of life again, by the monotonic clock."""
 
     def run(self, started: Callable[[], None] = lambda: None) -> None:
         """Start all children, and supervise until a stop signal; return when all ended.
@@ -124,6 +126,10 @@ class Supervisor:
 
         SIGKILL, because a child that hangs may not handle any other signal.
         """
+        if (now := time.monotonic()) < self._look_due:
+            return
+        if self._started is None:  # until then a sign is the end of the start
+            self._look_due = now + _WATCH_SECONDS
         for slot in self._children:
             if not slot.is_down and slot.child.is_silent:
                 logger.error("ALARM: %s gives no sign of life, and is killed", slot.child.name)

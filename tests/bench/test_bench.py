@@ -5,10 +5,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
 
+from bench import idle
 from bench.__main__ import BENCHMARKS
 from bench.all import BEGIN, END, SIZES, BenchRun, run_one, table, with_table
 from bench.browser import BROWSERS
@@ -291,3 +293,27 @@ def test_all_benchmarks_make_one_table_in_its_place_and_one_that_fails_is_named_
     with pytest.raises(ValueError, match="bench-all"):
         with_table("no place", lines)
     assert BEGIN in (ROOT / "trials" / "benchmarks.md").read_text("utf-8")
+
+
+def test_processes_that_end_while_they_are_watched_count_with_all_their_time():
+    burn = "import time\nwhile time.process_time() < 0.4: pass"
+    code = (
+        "import subprocess, sys, time; burn = sys.argv[1]; "
+        "first = subprocess.Popen([sys.executable, '-c', burn]); print(flush=True); input(); "
+        "first.wait(); subprocess.run([sys.executable, '-c', burn]); print(flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, burn], stdin=PIPE, stdout=PIPE, text=True, bufsize=1
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert len(idle._trees([process.pid])) == 2
+        process.stdin.write("\n")
+        process.stdout.readline()
+        assert idle._trees([process.pid]) == [process.pid]
+        assert 0.8 <= idle._processor([process.pid]) < 4
+        rest = idle._rest_of([process.pid], 0)
+        assert (rest.processes, rest.ended) == (1, 0)
+        process.stdin.write("\n")
+    assert (idle._trees([process.pid]), idle._pss(process.pid)) == ([process.pid], 0)

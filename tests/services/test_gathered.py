@@ -4,7 +4,9 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from rq.serializers import JSONSerializer
 
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Role, read_heartbeats
+from infra.process import liveness
 from infra.process.liveness import LivenessMonitor, ThreadLiveness
 from infra.process.role_thread import RoleThread, shown_role
 from infra.projections.buckets import SPECS
@@ -24,13 +27,15 @@ from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.cli import gathered
 from services.cli.web import answers_page
+from services.serve.child import ProcessChild
 from services.serve.logging import TextLines
-from services.serve.processes import gathered_roles
+from services.serve.on_demand import ChildOnDemand
+from services.serve.processes import all_children, gathered_roles
 from services.serve.supervisor import Supervisor
 from tests.helpers.served import Player, Served, matches, until
-from workers.rq_worker import ForkingWorker, ListedWorker
+from workers.rq_worker import CallingWorker, ForkingWorker, ListedWorker
 
-GATHERED = {Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.MAINTENANCE}
+GATHERED = {Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.MAINTENANCE, Role.ROBOTS}
 
 
 def role_thread(work: Callable[[], int], role: str = "side") -> RoleThread:
@@ -166,6 +171,77 @@ def test_a_worker_in_a_thread_does_its_jobs_and_ends_at_once_when_it_is_told(que
     client.close()
 
 
+def test_a_worker_that_calls_another_process_takes_no_job_and_calls_it_again_while_one_waits(
+    queue_server,
+):
+    client = make_client(queue_server.url, blocking_timeout=60)
+    begun, at_work = list[bytes | None](), threading.Event()
+    queues = {
+        name: Queue(name, connection=client, serializer=JSONSerializer) for name in ("a", "b")
+    }
+
+    def begin() -> None:
+        at_work.set()
+        begun.append(client.lpop("rq:queue:a") or client.lpop("rq:queue:b"))
+
+    def work() -> int:
+        CallingWorker(client, begin, at_work.is_set, "a", "b").work(logging_level="WARNING")
+        return 0
+
+    thread = role_thread(work, "robots")
+    thread.start()
+    until(lambda: any(one["cmd"] == "blmove" for one in client.client_list()))
+    for number, name in enumerate("ba", 1):
+        job = queues[name].enqueue_call("job", timeout=60)
+        until(lambda number=number: len(begun) == number)
+        assert begun[-1] == job.id.encode()
+        later = queues[name].enqueue_call("job", timeout=60)
+        time.sleep(0.5)
+        assert len(begun) == number, "the process that is at work takes the next one, too"
+        queues[name].remove(later)
+        at_work.clear()
+    thread.stop()
+    thread.join(30)
+    assert (thread.code, len(begun)) == (0, 2)
+    client.close()
+
+
+def on_demand(code: str) -> ProcessChild:
+    return ProcessChild("robots", [sys.executable, "-c", code], watched=True)
+
+
+def test_a_child_on_demand_runs_until_it_ends_and_is_started_again_later_if_it_failed(
+    caplog,
+):
+    with ChildOnDemand(on_demand("pass")) as child:
+        assert not child.goes_on()
+        child.start()
+        assert child.goes_on()
+        until(lambda: not child.goes_on())
+    assert not caplog.records
+    with ChildOnDemand(on_demand("raise SystemExit(3)")) as child:
+        child.start()
+        until(
+            lambda: "robots exited with 3; next start in 2 s" in caplog.text or not child.goes_on()
+        )
+        assert child.goes_on(), "it would fail again at once"
+        until(lambda: not child.goes_on())
+
+
+def test_a_child_on_demand_that_hangs_is_killed_and_none_outlives_its_thread(caplog, monkeypatch):
+    monkeypatch.setattr(liveness, "SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(liveness, "START_SECONDS", 0.5)
+    process = on_demand("import time; time.sleep(60)")
+    with ChildOnDemand(process) as child:
+        child.start()
+        until(lambda: not child.goes_on())
+        assert "ALARM: robots gives no sign of life" in caplog.text
+        assert "was killed by SIGKILL" in caplog.text
+        child.start()
+        assert process.poll() is None
+    assert process.poll() == -signal.SIGTERM
+
+
 @pytest.mark.parametrize(("status", "answers"), [(200, True), (303, True), (503, False)])
 def test_ready_waits_for_a_page_that_is_really_answered(status, answers):
     async def app(scope, receive, send) -> None:
@@ -182,6 +258,15 @@ def test_roles_with_metrics_are_not_gathered_because_metrics_are_those_of_a_proc
     assert not Settings(data=tmp_path, gather="off").gathers
     assert not Settings(data=tmp_path, metrics="127.0.0.1:9100").gathers
     assert set(gathered_roles(Settings(data=tmp_path))) == GATHERED
+    for robots in (0, 2):
+        some = Settings(data=tmp_path, robots=robots)
+        assert set(gathered_roles(some)) == GATHERED - {Role.ROBOTS}
+        names = [child.name for child in all_children(some, "unix:///x", None, {})]
+        assert names == ["worker-1", "gathered", "robots-1", "robots-2"][: 2 + robots]
+    alone = all_children(Settings(data=tmp_path, gather="off"), "unix:///x", None, {})
+    assert {child.name for child in alone} == {
+        *("worker-1", "side", "scheduler", "maintenance", "publisher", "robots-1")
+    }
 
 
 def beats(served: Served) -> dict[Role, int]:

@@ -203,8 +203,10 @@ SUPERVISING = """
 import os, sys, time
 from infra.process import liveness
 from services.serve.child import ProcessChild
+from services.serve import supervisor
 from services.serve.supervisor import Supervisor
 liveness.SILENCE_SECONDS, liveness._COUNTED_SECONDS = 0.5, 0.1
+supervisor._WATCH_SECONDS = 0.02
 child = ProcessChild("worker-1", [sys.executable, "-c", sys.argv[1]], watched=True)
 at = []
 def tick():
@@ -238,8 +240,9 @@ STARTING = BEGIN + (
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A silence of half a second is too long."""
+    """A silence of half a second is too long, and is looked for often."""
     monkeypatch.setattr(liveness, "SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(supervisor_module, "_WATCH_SECONDS", 0.02)
 
 
 def watched(code: str, *arguments: str) -> ProcessChild:
@@ -514,3 +517,18 @@ def test_the_start_is_reported_when_all_serve_but_those_that_can_not_start():
 
     Supervisor([late, failing], lambda: None).run(started)
     assert awaited == [False]
+
+
+def test_a_sign_that_is_late_by_one_look_makes_the_parent_look_at_no_process(monkeypatch):
+    looks = []
+    monkeypatch.setattr(liveness, "_processor_use", lambda pid: looks.append(pid) or (False, 0.0))
+    pipe = liveness.LivenessPipe()
+    assert not pipe.is_silent(1)
+    assert looks == [1], "it has given none yet"
+    for _ in range(2):
+        os.write(pipe.descriptor, BEAT)
+        for _ in range(3):
+            assert not pipe.is_silent(1)
+    assert looks == [1, 1, 1]
+    pipe.child_started()
+    pipe.close()

@@ -17,6 +17,7 @@ from domain.match.events import Flagged, Nagged
 from domain.match.history import Snapshot, pack_snapshot, unpack_snapshot
 from domain.match.state import MatchState, Reason
 from domain.records import SERVER_ACCOUNT, command_id
+from infra.process.intervals import seldom_if_quiet
 from infra.redis import keys
 from infra.store.outcomes import parse
 from infra.store.port import MOST_AHEAD_MS, MOST_REFUSALS, refusal_field
@@ -61,6 +62,32 @@ def test_a_reminder_and_a_flag_come_at_their_time_and_not_a_millisecond_before(b
 def commands(client: Redis) -> int:
     """Count the commands that the server has run."""
     return int(client.info("stats")["total_commands_processed"])
+
+
+def test_a_server_is_quiet_a_quarter_of_a_minute_after_its_last_commit(bench, keeper):
+    settle = int(scheduler_module.SETTLE_SECONDS * 1000)
+    bench.tick(keeper, 0)
+    bench.tick(keeper, settle)
+    assert keeper.is_quiet()
+    bench.challenge(SHORT, 1)
+    bench.tick(keeper, settle + 1_000)
+    assert not keeper.is_quiet()
+    bench.tick(keeper, 2 * settle + 999)
+    assert not keeper.is_quiet()
+    bench.tick(keeper, 2 * settle + 1_000)
+    assert keeper.is_quiet()
+    # a log is looked for from its beginning once a minute, which is no news
+    bench.tick(keeper, 20 * settle)
+    assert keeper.is_quiet()
+
+
+def test_what_follows_from_commits_is_looked_for_seldom_while_there_is_none():
+    now, calls, quiet = [0.0], list[float](), [True]
+    tick = seldom_if_quiet(10, lambda: calls.append(now[0]), lambda: quiet[0], lambda: now[0])
+    for second in range(31):
+        now[0], quiet[0] = second, not 12 <= second < 15
+        tick()
+    assert calls == [0, 10, 12, 13, 14, 24]
 
 
 def test_a_due_time_that_was_repaired_is_found_within_a_minute(bench, keeper):
