@@ -4,15 +4,18 @@ The manager and the projections run in this process, one after the other; real c
 that syncs every commit. Each match is over by a resignation of its first player.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from statistics import median
 from typing import Final
 
 import msgspec
 
 from bench.harness import BenchEnvironment, LoadGenerator, new_store, running_workers
+from bench.processor import process_seconds
 from bench.report import Report
 from domain.aggregates import TournamentSnapshot, unpack, verify
 from domain.clocks.time_control import TimeControl
@@ -55,12 +58,15 @@ def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> R
             number = store.allocate(command_id("bench", _ORGANISER, "tournament"))
             load.submit_all(_opening(number, _terms(section=section)), "draft", 2)
             entered = load.submit_all(_entries(number, entrants), "entries", entrants)
+            worked = process_seconds(os.getpid()) + _children_seconds()
             began = time.perf_counter()
             load.submit_all([_sent(number, _ORGANISER, StartTournament())], "start", 1)
             paired = time.perf_counter() - began
             count = _state(store, number).count
             _run_until(lambda: len(lists.matches(number)) == count, manager, projections)
             started = time.perf_counter() - began
+            worked = process_seconds(os.getpid()) + _children_seconds() - worked
+            fresh = _median_ms(partial(_shown, store, lists, number))
             load.submit_all(_resignations(store, lists, number), "results", count)
             ended = time.perf_counter()
             _run_until(lambda: _state(store, number).phase is Phase.FINISHED, manager, projections)
@@ -68,6 +74,7 @@ def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> R
             swiss = _swiss(load, store, lists, manager, projections)
         state = _state(store, number)
         loaded = _median_ms(lambda: _state(store, number))
+        ended_page = _median_ms(partial(_shown, store, lists, number))
         events = store.events(number)
         began = time.perf_counter()
         verify(number, events)
@@ -83,7 +90,10 @@ def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> R
             "entries a second": round(entrants / entered, 1),
             "seconds to pair": round(paired, 3),
             "seconds to pair and to start all matches": round(started, 2),
+            "processor seconds of that, of all processes": round(worked, 2),
             "seconds to count all results": round(counted, 2),
+            "ms of what a page reads and folds, no result": fresh,
+            "ms of the same, all results": ended_page,
             "ms of the table of a section": _median_ms(lambda: _table(state)),
             "ms to load the tournament": loaded,
             "events of the tournament": len(events),
@@ -197,6 +207,19 @@ def _run_until(
 def _table(state: TournamentState) -> None:
     assert state.terms is not None
     section_table(state.sections[0], state, state.terms)
+
+
+def _shown(store: Store, lists: Tournaments, number: int) -> None:
+    """Read and fold what a page shows of a section."""
+    state = _state(store, number)
+    _table(state)
+    lists.matches(number, state.sections[0].numbers)
+
+
+def _children_seconds() -> float:
+    """Return the processor time of this process' children, the workers and the server, in seconds."""
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+    return sum(map(process_seconds, map(int, children.read_text().split())))
 
 
 def _median_ms(work: Callable[[], object]) -> float:
