@@ -1,7 +1,8 @@
-"""A tournament of many sections: entries, the start of all matches, their results, and its tables; and a Swiss one.
+"""A tournament of many sections: entries, the start of all matches, their results, and its tables; a Swiss one and a league.
 
 The manager and the projections run in this process, one after the other; real command workers decide on a real server
-that syncs every commit. Each match is over by a resignation of its first player.
+that syncs every commit. Each match is over by a resignation of its first player. A season of the league
+begins by the scheduler's command, which the benchmark sends, as soon as the one before is over.
 """
 
 import os
@@ -20,9 +21,15 @@ from bench.report import Report
 from domain.aggregates import TournamentSnapshot, unpack, verify
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import Command, CommandEnvelope, ResignMatch
-from domain.records import AccountId, command_id
-from domain.tournament.commands import DraftTournament, EnterTournament, OpenEntry, StartTournament
-from domain.tournament.form_terms import SwissTerms
+from domain.records import SERVER_ACCOUNT, AccountId, command_id
+from domain.tournament.commands import (
+    DraftTournament,
+    EnterTournament,
+    OpenEntry,
+    PairRound,
+    StartTournament,
+)
+from domain.tournament.form_terms import LeagueTerms, SwissTerms
 from domain.tournament.forms import form_of
 from domain.tournament.standings import section_table
 from domain.tournament.state import Phase, TournamentState
@@ -41,6 +48,9 @@ _MOST_SECONDS: Final = 900.0
 _READS: Final = 50
 _SWISS_PLAYERS: Final = 64
 _SWISS_ROUNDS: Final = 7
+_DIVISIONS: Final = 5
+_DIVISION: Final = 10
+_SEASONS: Final = 3
 
 
 def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> Report:
@@ -72,6 +82,7 @@ def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> R
             _run_until(lambda: _state(store, number).phase is Phase.FINISHED, manager, projections)
             counted = time.perf_counter() - ended
             swiss = _swiss(load, store, lists, manager, projections)
+            league = _league(load, store, lists, manager, projections)
         state = _state(store, number)
         loaded = _median_ms(lambda: _state(store, number))
         ended_page = _median_ms(partial(_shown, store, lists, number))
@@ -99,6 +110,7 @@ def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> R
             "events of the tournament": len(events),
             "seconds to verify it": round(verified, 2),
             **swiss,
+            **league,
             **bench.disk(),
         },
     )
@@ -136,6 +148,52 @@ def _swiss(
         "ms to pair the slowest of its rounds": round(1_000 * max(pairing), 1),
         "seconds from its last result to the next round": round(median(taken[1:]), 2),
         "ms of its table": _median_ms(lambda: form_of(terms).table(section, state, terms)),
+    }
+
+
+def _league(
+    load: LoadGenerator,
+    store: Store,
+    lists: Tournaments,
+    manager: TournamentManager,
+    projections: ProjectionWorker,
+) -> dict[str, object]:
+    """Play all seasons of a league, and return what they and its tables cost."""
+    number = store.allocate(command_id("bench", _ORGANISER, "league"))
+    terms = _terms(form="league", days=60, league=LeagueTerms(_DIVISION, 2, 2, _SEASONS))
+    players = _DIVISIONS * _DIVISION
+    load.submit_all(_opening(number, terms), "league draft", 2)
+    load.submit_all(_entries(number, players), "league entries", players)
+    paired, started = [], []
+    for season in range(1, _SEASONS + 1):
+        began = time.perf_counter()
+        command = StartTournament() if season == 1 else PairRound(stage=season)
+        actor = _ORGANISER if season == 1 else SERVER_ACCOUNT
+        id_ = command_id("bench", actor, f"{number} season {season}")
+        load.submit_all([CommandEnvelope(number, id_, actor, command)], "league season", 1)
+        paired.append(time.perf_counter() - began)
+        state = _state(store, number)
+        _run_until(partial(_has_started, lists, number, state.count), manager, projections)
+        started.append(time.perf_counter() - began)
+        count = len(state.open_in_stage)
+        load.submit_all(_resignations(store, lists, number), "league results", count)
+        _run_until(partial(_has_counted, store, number, state.count), manager, projections)
+    state = _state(store, number)
+    assert state.phase is Phase.FINISHED, state.phase
+    events = store.events(number)
+    began = time.perf_counter()
+    verify(number, events)
+    verified = time.perf_counter() - began
+    form, last = form_of(terms), state.sections[-1]
+    return {
+        "divisions of the league": _DIVISIONS,
+        "seasons of it": _SEASONS,
+        "matches of it": state.count,
+        "ms to pair a season of it": round(1_000 * median(paired), 1),
+        "seconds to pair a season and to start its matches": round(median(started), 2),
+        "ms of the table of a division": _median_ms(lambda: form.table(last, state, terms)),
+        "ms to load the league": _median_ms(lambda: _state(store, number)),
+        "seconds to verify the league": round(verified, 2),
     }
 
 
