@@ -90,7 +90,7 @@ BENCHMARKS: Final = {
         },
     ),
     "tournament": _Benchmark(
-        "a tournament in sections and a Swiss one: entries, pairing, starts, results and tables",
+        "a tournament in sections, a Swiss one and a league: entries, pairing, starts, results and tables",
         {
             "entrants": (300, "players"),
             "section": (7, "players of a section"),

@@ -99,7 +99,7 @@ class TimeControl(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def rated_from(self) -> int:
-        """The moves of each seat before which a forfeit changes no rating; 0 for a match that changes none."""
+        """The moves of the loser before which a forfeit changes no rating; 0 for a match that changes none."""
         return int(self.rated)
 
     @property

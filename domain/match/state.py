@@ -282,15 +282,22 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
         """Whether the match counts for ratings once it is over.
 
         An imported one never does, nor one with a substitute, because nobody has played it alone. One that is lost on time or
-        by a ruling counts from the agreed moves of each seat on.
+        by a ruling counts from the agreed moves of its losers on.
         """
         least = self.clock.terms.rated_from if self.clock else 1
         whole = self.imported is None and not self.left_seats
         forfeited = self.result is not None and self.result.reason in (Reason.TIME, Reason.RULING)
         # `played` alone is about one move, because moves that are taken back were made
-        own = self.ply - self.opening
-        early = forfeited and least > 1 and own < least * len(self.seats)
+        early = forfeited and least > 1 and self._moves_of_losers < least
         return self.played and bool(least) and whole and not early
+
+    @property
+    def _moves_of_losers(self) -> int:
+        """The fewest moves of a seat that has lost, or of all seats if none has; without those that the match was given."""
+        seats, won = range(len(self.seats)), self.result.winners if self.result else ()
+        losers = [seat for seat in seats if seat not in won] or seats
+        moved = clocks.seats_of_turns(self.clock.turns) if self.clock else []
+        return min(map(moved.count, losers))
 
     def has_sat(self, account: AccountId) -> bool:
         """Return whether an account has or had a seat."""

@@ -46,7 +46,6 @@ from domain.tournament.events import (
     LadderEnded,
     LeftAfterSeason,
     MatchesAdjudicated,
-    PlacesConfirmed,
     PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
@@ -56,7 +55,6 @@ from domain.tournament.events import (
     TournamentDrafted,
     TournamentEvent,
     TournamentFinished,
-    TournamentStarted,
 )
 from domain.tournament.evolve import evolve
 from domain.tournament.form import Sections
@@ -71,6 +69,7 @@ from domain.tournament.ladder_form import (
     silent_players,
 )
 from domain.tournament.lots import LotSource, draw_lots, has_lots
+from domain.tournament.parts import confirmation_of, end_of_round, start_of
 from domain.tournament.results import PairResult
 from domain.tournament.seasons import check_late_entry, check_leaving, is_league_that_runs
 from domain.tournament.sentences import SAY
@@ -153,7 +152,7 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
         case AdjudicateMatches():
             _check_adjudication(command, actor, state)
             made = MatchesAdjudicated(results=command.results, text=command.text)
-            return _adjudicate(made, actor, state, state.terms, recorded)
+            return _adjudicate([made], actor, state, state.terms, recorded)
         case EndRound():
             _check_server(actor)
             return _end_round(command, state, state.terms, recorded)
@@ -344,9 +343,11 @@ def _start(
         before, state = (drawn,), evolve(state, drawn, state.at, SERVER_ACCOUNT)
         if terms.seed_by_lot:
             players = tuple(entered[place] for place in drawn.order)
-    started = TournamentStarted(players=players)
-    after = evolve(state, started, state.at, SERVER_ACCOUNT)
-    return (*before, started, *_following(after, terms, recorded))
+    started = start_of(players)
+    after = state
+    for one in started:
+        after = evolve(after, one, state.at, SERVER_ACCOUNT)
+    return (*before, *started, *_following(after, terms, recorded))
 
 
 def _report(
@@ -473,6 +474,7 @@ def _check_adjudication(
     pairings = dict(state.seated)
     assert state.terms is not None
     of_three = state.terms.form == TournamentForm.THREES
+    fellows = fellow_players(actor, state)
     for one in command.results:
         if one.result not in (RULED_RESULTS if of_three else set(PairResult)):
             raise Refusal(Code.BAD_REQUEST, SAY("adjudication"))
@@ -480,20 +482,22 @@ def _check_adjudication(
             raise Refusal(Code.UNKNOWN_PAIRING, SAY("no-pairing", pairing=one.pairing))
         if not state.is_open(one.pairing):
             raise Refusal(Code.TOO_LATE, SAY("adjudicated", pairing=one.pairing))
-        for player in pairings[one.pairing]:
-            _check_impartial(actor, player, state)
+        if not fellows.isdisjoint(pairings[one.pairing]):
+            raise Refusal(Code.AGAINST_TERMS, SAY("own-section"))
 
 
 def _adjudicate(
-    made: MatchesAdjudicated,
+    made: Sequence[MatchesAdjudicated],
     actor: AccountId,
     state: TournamentState,
     terms: TournamentTerms,
     recorded: Sequence[SectionPaired],
 ) -> Events:
     """Decide matches that are not over."""
-    after = evolve(state, made, state.at, actor)
-    return (made, *_following(after, terms, recorded))
+    after = state
+    for one in made:
+        after = evolve(after, one, state.at, actor)
+    return (*made, *_following(after, terms, recorded))
 
 
 def _end_round(
@@ -507,8 +511,8 @@ def _end_round(
     _check_stage(command.stage, state.stage)
     draw = ALL_SHARE if terms.form == TournamentForm.THREES else PairResult.DRAWN
     drawn = tuple(AdjudicatedPairing(one, draw) for one in state.open_in_stage)
-    made = MatchesAdjudicated(results=drawn, text=NO_REASONS, stage=command.stage)
-    return _adjudicate(made, SERVER_ACCOUNT, state, terms, recorded)
+    made = end_of_round(drawn, NO_REASONS, command.stage)
+    return _adjudicate([*made], SERVER_ACCOUNT, state, terms, recorded)
 
 
 def _pair(
@@ -558,7 +562,7 @@ def _confirm(state: TournamentState, terms: TournamentTerms) -> Events:
     check_phase(state, Phase.FINISHED)
     form = form_of(terms)
     places = tuple(form.places(section, state, terms) for section in form.tables(state))
-    return (PlacesConfirmed(sections=places),)
+    return tuple(confirmation_of(places))
 
 
 def _check_organiser(actor: AccountId, state: TournamentState) -> None:

@@ -97,11 +97,19 @@ class LotsDrawn(TournamentEventBody, frozen=True, tag="lots-drawn"):
     """Their places in the order of entry, from 0; the first has the best lot."""
 
 
+class PlayersNumbered(TournamentEventBody, frozen=True, tag="players-numbered"):
+    """The first players of many got their numbers; further ones and the start follow."""
+
+    players: tuple[Entrant, ...]
+
+
 class TournamentStarted(TournamentEventBody, frozen=True, tag="tournament-started"):
     """The entry was closed. From now on players are numbers in this order, from 0."""
 
     players: tuple[Entrant, ...]
     """By their ratings, the highest first, and by their entry; or by lot."""
+    numbered: int = 0
+    """How many players the events before it have numbered, who come before these."""
 
 
 class SectionPaired(TournamentEventBody, frozen=True, tag="section-paired"):
@@ -220,11 +228,18 @@ class TournamentFinished(TournamentEventBody, frozen=True, tag="tournament-finis
     """All matches are over."""
 
 
+class PlacesListed(TournamentEventBody, frozen=True, tag="places-listed"):
+    """The first of many tables that the organiser confirmed; further ones and their confirmation follow."""
+
+    sections: tuple[tuple[FinalPlace, ...], ...]
+    """Of each table, the best first."""
+
+
 class PlacesConfirmed(TournamentEventBody, frozen=True, tag="places-confirmed"):
     """The organiser confirmed the places, which are final."""
 
     sections: tuple[tuple[FinalPlace, ...], ...]
-    """Of each table, the best first."""
+    """Of each table, the best first; those that the events before it have listed come before these."""
 
 
 class TournamentCancelled(TournamentEventBody, frozen=True, tag="tournament-cancelled"):
@@ -243,6 +258,7 @@ TournamentEvent = (
     | EntryTakenBack
     | LeftAfterSeason
     | LotsDrawn
+    | PlayersNumbered
     | TournamentStarted
     | SectionPaired
     | GroupsPaired
@@ -256,6 +272,7 @@ TournamentEvent = (
     | PlayerSubstituted
     | SubstitutedInThrees
     | TournamentFinished
+    | PlacesListed
     | PlacesConfirmed
     | TournamentCancelled
 )

@@ -18,7 +18,9 @@ from domain.tournament.events import (
     LotsDrawn,
     MatchesAdjudicated,
     PlacesConfirmed,
+    PlacesListed,
     PlayersInvited,
+    PlayersNumbered,
     PlayerSubstituted,
     PlayerWithdrawn,
     ResultsCounted,
@@ -69,7 +71,9 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(state, terms=event.terms, organiser=actor, opening=opening)
         case EntryOpened():
             return replace(state, phase=Phase.ENTRY)
-        case Entered() if (known := state.number_of(event.account)) is not None:
+        case Entered() if (
+            state.phase is not Phase.ENTRY and (known := state.number_of(event.account)) is not None
+        ):
             return replace(state, leaving=tuple(one for one in state.leaving if one != known))
         case Entered():
             return replace(state, entrants=(*state.entrants, Entrant(event.account, event.rating)))
@@ -91,11 +95,15 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(state, leaving=(*state.leaving, event.player))
         case LotsDrawn():
             return replace(state, lots=event.order)
+        case PlayersNumbered():
+            return replace(state, numbered=(*state.numbered, *event.players))
         case TournamentStarted():
+            players = (*state.numbered, *event.players)
             lot = {state.entrants[place].account: n for n, place in enumerate(state.lots)}
-            lots = tuple(lot[one.account] for one in event.players) if lot else ()
-            waiting = tuple(one for one in state.entrants if one not in event.players)
-            started = replace(state, phase=Phase.RUNNING, entrants=event.players, lots=lots)
+            lots = tuple(lot[one.account] for one in players) if lot else ()
+            play = {one.account for one in players}
+            waiting = tuple(one for one in state.entrants if one.account not in play)
+            started = replace(state, phase=Phase.RUNNING, entrants=players, lots=lots, numbered=())
             return replace(started, volunteers=waiting, teams=teams_that_play(started))
         case SectionPaired():
             section = PairedSection(
@@ -129,8 +137,11 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return after_substitution(state, event, actor)
         case TournamentFinished():
             return replace(state, phase=Phase.FINISHED)
+        case PlacesListed():
+            return replace(state, places=(*state.places, *event.sections))
         case PlacesConfirmed():
-            return replace(state, phase=Phase.CONFIRMED, places=event.sections)
+            places = (*state.places, *event.sections)
+            return replace(state, phase=Phase.CONFIRMED, places=places)
         case TournamentCancelled():
             return replace(state, phase=Phase.CANCELLED)
         case _:  # pragma: no cover - the union is closed

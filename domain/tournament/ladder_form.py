@@ -27,7 +27,7 @@ from domain.tournament.state import (
     TournamentState,
 )
 from domain.tournament.table import PossiblePlaces
-from domain.tournament.terms import MOST_ENTRANTS, ONE_POINT, TournamentTerms
+from domain.tournament.terms import MOST_IN_ONE_TABLE, ONE_POINT, TournamentTerms
 
 MOST_REACH: Final = 50
 MOST_RUNNING: Final = 20
@@ -180,7 +180,9 @@ def check_entry(account: AccountId, state: TournamentState, terms: TournamentTer
     if number is not None and number in _busy(state):
         raise Refusal(Code.TOO_EARLY, SAY("ladder-back"))
     newcomer = number is None
-    if len(state.ladder.order) >= terms.room or (newcomer and len(state.entrants) >= MOST_ENTRANTS):
+    if len(state.ladder.order) >= terms.room or (
+        newcomer and len(state.entrants) >= MOST_IN_ONE_TABLE
+    ):
         raise Refusal(Code.TOO_MANY, SAY("ladder-full"))
 
 

@@ -40,7 +40,9 @@ from domain.tournament.events import (
     LotsDrawn,
     MatchesAdjudicated,
     PlacesConfirmed,
+    PlacesListed,
     PlayersInvited,
+    PlayersNumbered,
     PlayerSubstituted,
     PlayerWithdrawn,
     ResultsCounted,
@@ -85,7 +87,7 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case EntryTakenBack() | LeftAfterSeason():
             named = LeaveTournament(account=first.account)
             return [LeaveTournament(), named] if first.account == actor else [named]
-        case LotsDrawn() | TournamentStarted():
+        case LotsDrawn() | PlayersNumbered() | TournamentStarted():
             return [StartTournament()]
         case SectionPaired() if actor != SERVER_ACCOUNT:
             return [ChallengeOnLadder(player=one.first) for one in first.pairings]
@@ -115,7 +117,7 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
                     account=first.left, substitute=first.account, text=first.text
                 )
             ]
-        case PlacesConfirmed():
+        case PlacesListed() | PlacesConfirmed():
             return [ConfirmPlaces()]
         case TournamentCancelled():
             return [CancelTournament()]

@@ -232,6 +232,9 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     opening: str = ""
     """The moves with which each match begins, as a match records them; empty for none."""
 
+    numbered: tuple[Entrant, ...] = ()
+    """While it starts, the players who have their numbers already."""
+
     @property
     def exists(self) -> bool:
         """Whether there is a tournament."""
@@ -276,9 +279,10 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def left(self) -> int:
         """How many pairings are still to be played."""
-        played = sum(bool(self.result_of(number)) for number in {*self.reports, *self.adjudicated})
+        played = {number for number, one in self.reports.items() if one.result}
+        played |= self.adjudicated.keys() - self.reports.keys()
         held = sum(len(section.pairings) for section in self.sections)
-        return held - len(self.unfinished) - played
+        return held - len(self.unfinished) - len(played.difference(self.unfinished))
 
     @property
     def stage(self) -> int:
@@ -315,4 +319,5 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def number_in(entrants: Sequence[Entrant], account: AccountId) -> int | None:
     """Return the place of an account among some entrants."""
-    return next((n for n, one in enumerate(entrants) if one.account == account), None)
+    accounts = [one.account for one in entrants]
+    return accounts.index(account) if account in accounts else None

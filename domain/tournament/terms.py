@@ -23,8 +23,14 @@ SECTION_SIZES: Final = range(FEWEST_IN_SECTION, MOST_IN_SECTION + 1)
 
 MOST_CYCLES: Final = 2
 
-MOST_ENTRANTS: Final = 1_500
-"""Players of a tournament: its start is one event of less than 64 KiB."""
+MOST_ENTRANTS: Final = 10_000
+"""Players of a tournament: its state is read and written with each command, see `docs/design/072-ten-thousand-entrants.md`."""
+
+MOST_PAIRINGS: Final = 75_000
+"""Matches of a round robin of more than `MOST_IN_ONE_TABLE` players: a decision about more takes too long."""
+
+MOST_IN_ONE_TABLE: Final = 1_500
+"""Players of a knockout, whose round is one event of less than 64 KiB, and of a ladder."""
 
 MOST_IN_SWISS: Final = 200
 """Players of a Swiss tournament: pairing more takes too long."""
@@ -159,7 +165,15 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     @property
     def most(self) -> int:
         """The most players that a tournament of its form can have."""
+        if self.form == TournamentForm.ROUND_ROBIN:
+            return max(MOST_IN_ONE_TABLE, min(MOST_ENTRANTS, self._most_in_sections))
         return _MOST.get(self.form, MOST_ENTRANTS)
+
+    @property
+    def _most_in_sections(self) -> int:
+        """How many players `MOST_PAIRINGS` are enough for, with those of all further stages."""
+        later = sum(one.total * (one.section - 1) * one.cycles for one in self.stages)
+        return (2 * MOST_PAIRINGS - later) // max(1, (self.section - 1) * self.cycles)
 
     @property
     def least(self) -> int:
@@ -170,6 +184,8 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
 
 
 _MOST: Final[Mapping[str, int]] = {
+    TournamentForm.KNOCKOUT: MOST_IN_ONE_TABLE,
+    TournamentForm.LADDER: MOST_IN_ONE_TABLE,
     TournamentForm.SWISS: MOST_IN_SWISS,
     TournamentForm.LEAGUE: MOST_IN_LEAGUE,
     TournamentForm.TEAMS: MOST_TEAMS * (max(TEAM_SIZES) + MOST_RESERVES),

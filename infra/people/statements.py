@@ -35,6 +35,9 @@ MOST_STATEMENTS: Final = 50
 A limit for each account, so that nobody can use up the room of others.
 """
 
+MOST_OF_TOURNAMENT: Final = 500
+"""The same in a tournament, whose directors may decide many matches in a season."""
+
 _MOST_BOARDS: Final = 1_000_000
 """Matches about which one account has stated something."""
 
@@ -95,7 +98,14 @@ class Statements:
         self._shards = shards
         self._clock = clock
 
-    def put(self, board: int, account: AccountId, text: str, command: CommandId) -> Statement:
+    def put(
+        self,
+        board: int,
+        account: AccountId,
+        text: str,
+        command: CommandId,
+        most: int = MOST_STATEMENTS,
+    ) -> Statement:
         """Store the text of a command, and return it; for a repeated command, the one from before.
 
         Refused as `read_text` does, as `id-reused` for another text with the same command, as
@@ -105,7 +115,7 @@ class Statements:
         name = self._name(board)
         found: Any = self._client.hget(name, command)
         if found is None:
-            found = self._add(board, account, text, command)
+            found = self._add(board, account, text, command, most)
         statement = _statement(command, found)
         if (statement.account, statement.text) != (account, text):
             raise Refusal(Code.ID_REUSED, "the key was used before, for another text")
@@ -140,12 +150,14 @@ class Statements:
         # crash window: until here all statements of the account can still be found
         self._client.delete(index)
 
-    def _add(self, board: int, account: AccountId, text: str, command: CommandId) -> bytes:
+    def _add(
+        self, board: int, account: AccountId, text: str, command: CommandId, most: int
+    ) -> bytes:
         name = self._name(board)
-        if self.count_of(board, account) >= MOST_STATEMENTS:
+        if self.count_of(board, account) >= most:
             raise Refusal(
                 Code.TOO_MANY,
-                SAY("statements", most=MOST_STATEMENTS, board=board),
+                SAY("statements", most=most, board=board),
             )
         index = keys.statement_boards(account)
         if not index_under_account(self._client, account, index, str(board), "", _MOST_BOARDS):

@@ -59,7 +59,7 @@ def notices_of_tournament(
 def notices_by_account(history: Sequence[EventEnvelope], command: CommandId) -> NoticesByAccount:
     """Return the notices of a command's events by account, one of each kind; `history` are all events."""
     own = [event.seq for event in history if event.command == command]
-    groups = notices_of_tournament(history[: own[-1]], own).values()
+    groups = notices_of_tournament(history[: own[-1]], frozenset(own)).values()
     found: dict[AccountId, dict[NoticeKind, TournamentNotice]] = {}
     for one in (one for group in groups for one in group):
         mine = found.setdefault(one.account, {})
@@ -97,7 +97,7 @@ def _notices(  # noqa: C901, PLR0912 - one case an event
             yield from _moved_up(account, state)
         case events.TournamentStarted(players=players):
             # the notice of a player says it, too
-            play = {one.account for one in players}
+            play = {one.account for one in (*state.numbered, *players)}
             for account in _directing(state):
                 if account not in play:
                     yield TournamentNotice(account, NoticeKind.TOURNAMENT_STARTED)
@@ -116,7 +116,7 @@ def _notices(  # noqa: C901, PLR0912 - one case an event
             for account in _directing(state):
                 yield TournamentNotice(account, NoticeKind.MATCHES_OVER)
         case events.PlacesConfirmed(sections=tables):
-            yield from _places(tables, state)
+            yield from _places((*state.places, *tables), state)
         case events.TournamentCancelled():
             too_few = event.actor == SERVER_ACCOUNT
             kind = NoticeKind.TOO_FEW_PLAYERS if too_few else NoticeKind.TOURNAMENT_CANCELLED

@@ -483,7 +483,7 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case events.LeftAfterSeason():
             return replace(row, entered=row.entered - 1)
         case events.TournamentStarted():
-            return replace(row, phase=Phase.RUNNING, entered=len(body.players))
+            return replace(row, phase=Phase.RUNNING, entered=body.numbered + len(body.players))
         case events.SectionPaired():
             return replace(row, pairings=row.pairings + len(body.pairings), stage=body.stage)
         case events.ResultsCounted() if not all(one.result for one in body.reports):

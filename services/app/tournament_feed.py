@@ -128,8 +128,9 @@ def _news(  # noqa: C901 - one case an event
                     known[pairing] = made
             case events.TournamentFinished():
                 yield TournamentNews(NewsKind.OVER, seq, at)
-            case events.PlacesConfirmed(sections=tables):
-                yield TournamentNews(NewsKind.PLACES, seq, at, players=_first(tables, state, terms))
+            case events.PlacesConfirmed():
+                first = _first(state.places, state, terms)
+                yield TournamentNews(NewsKind.PLACES, seq, at, players=first)
             case events.TournamentCancelled():
                 yield TournamentNews(NewsKind.CANCELLED, seq, at)
             case _:

@@ -50,6 +50,7 @@ from domain.tournament.terms import (
     TournamentTerms,
 )
 from infra.people.accounts import AccountRole
+from infra.people.statements import MOST_OF_TOURNAMENT
 from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
 from services.app import clubs
@@ -283,7 +284,7 @@ def ask_with_reasons(
 ) -> Steps[Answered]:
     """Submit a command of a director, which is made from the digest of its reasons."""
     id_ = actor.command_id(str(number))
-    said = app.statements.put(number, actor.account, why, id_)
+    said = app.statements.put(number, actor.account, why, id_, MOST_OF_TOURNAMENT)
     sent = CommandEnvelope(number, id_, actor.account, command(said.digest))
     try:
         outcome = yield from outcome_of(sent, partial(visible_state, app, actor.account, number))

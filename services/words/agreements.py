@@ -88,7 +88,7 @@ def _others(terms: TimeControl, words: Wording) -> Iterator[str]:
         yield words.gettext("unrated")
     elif terms.rated_from > 1:
         yield words.gettext(
-            "a loss on time or by a ruling changes no rating before both have made %(moves)s moves",
+            "a loss on time or by a ruling changes no rating before its loser has made %(moves)s moves",
             moves=terms.rated_from,
         )
 

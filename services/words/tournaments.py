@@ -17,6 +17,7 @@ from domain.tournament.state import LadderPlayer, Phase, TournamentState
 from domain.tournament.terms import (
     LOT,
     MOST_ENTRANTS,
+    MOST_IN_ONE_TABLE,
     ONE_POINT,
     TournamentForm,
     TournamentTerms,
@@ -524,7 +525,7 @@ def progress(row: TournamentRow, words: Wording) -> str:
     """Return how far a tournament in a list is: its entrants, or how many of its matches are over."""
     _ = words.gettext
     if row.phase in (Phase.DRAFT, Phase.ENTRY, Phase.CANCELLED):
-        if row.room < MOST_ENTRANTS:
+        if row.room not in (MOST_IN_ONE_TABLE, MOST_ENTRANTS):
             entered = min(row.entered, row.room)
             taken = _("%(count)s of %(room)s players", count=entered, room=row.room)
             waits = row.entered - entered

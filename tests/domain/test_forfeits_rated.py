@@ -1,4 +1,4 @@
-"""A match that is lost by forfeit changes ratings from the agreed moves of each seat on."""
+"""A match that is lost by forfeit changes ratings from the agreed moves of the loser on."""
 
 import pytest
 
@@ -32,6 +32,15 @@ def test_a_forfeit_of_few_moves_changes_no_rating(moves: int, least: int) -> Non
     assert said == [enough, moves > 1, enough]
     for one in (flagged, resigned, ruled):
         one.holds()
+
+
+@pytest.mark.parametrize(("winners", "rated"), [((0,), False), ((1,), True), ((0, 1), False)])
+def test_the_moves_of_the_loser_count_at_a_ruling(winners: tuple[int, ...], *, rated: bool) -> None:
+    found = played(moves=3, least=2)
+    ruling = GiveRuling(claim=None, upheld=True, text=bytes(32), winners=winners, annul=False)
+    found.do(SERVER_ACCOUNT, ruling)
+    assert found.state.rated is rated
+    found.holds()
 
 
 def test_the_moves_are_recorded_only_if_they_say_more_than_the_usual_rule() -> None:

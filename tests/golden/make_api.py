@@ -413,6 +413,7 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
         assert loser.give(board, {"do": "resign"}).is_success
     _turn(said, manager, lambda: view_of(parts, None, number).state.phase == "finished")
     said.call("show_tournament", number=number)
+    said.call("show_tournament_events", number=number, limit=2)
     said.call("export_tournament_document", number=number)
     said.call("list_tournaments", list="running")
     said.call("confirm_places", alice, number=number)

@@ -18,7 +18,8 @@ ROUTES = {
     PUBLIC: """
         show_match show_ply show_svg show_text show_text_board show_events export_document
         list_matches event_receipt list_challenges show_challenge show_site list_clubs
-        show_club list_tournaments show_tournament export_tournament_document sign_up make_token show_player list_robots
+        show_club list_tournaments show_tournament show_tournament_events
+        export_tournament_document sign_up make_token show_player list_robots
         list_ratings show_rating list_standings list_history show_head_to_head list_scores
         list_games show_game show_help do_line show_error openapi show_api health readiness
     """,

@@ -203,6 +203,14 @@ def test_a_statement_is_bound_to_its_event_by_salt_and_digest_once_a_command(sta
     assert not server.exists(keys.statement_boards(BOB))
 
 
+def test_a_statement_more_than_the_most_is_refused_and_others_have_their_own_room(statements):
+    statements.put(12, ALICE, "one", ONE, 1)
+    refused(Code.TOO_MANY, statements.put, 12, ALICE, "two", OTHER, 1)
+    statements.put(12, ALICE, "two", OTHER, 2)
+    statements.put(12, BOB, "three", bytes(16), 1)
+    assert {one.text for one in statements.of_match(12)} == {"one", "two", "three"}
+
+
 def test_all_statements_of_an_account_are_erased_and_no_others(statements, server):
     statements.put(12, ALICE, "one", ONE)
     statements.put(17, ALICE, "two", OTHER)

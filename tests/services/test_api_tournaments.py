@@ -9,7 +9,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from infra.people.clubs import ClubRole
+from infra.people.clubs import ClubAudience, ClubRole
+from services.app.clubs import ClubChanges, change_club
 from tests.helpers.api import Api, Player, code_of, until
 from workers.tournament_manager import TournamentManager
 
@@ -236,3 +237,48 @@ def test_a_swiss_tournament_has_its_terms_byes_and_a_report(api: Api) -> None:
     assert report.text.count("\n001 ") == 3
     refused = api.player().post("/api/tournaments", {**CUP, "form": "swiss", "rounds": 99})
     assert code_of(refused) == "bad-option"
+
+
+def test_the_events_of_a_tournament_are_read_and_streamed_like_those_of_a_match(api: Api) -> None:
+    alice, bob = api.player(), api.player()
+    number = made(alice)
+    path = f"/api/tournaments/{number}/events"
+    with api.stream(path) as told:
+        assert [next(told).event for _ in range(2)] == ["tournament-drafted", "entry-opened"]
+        enter(number, bob)
+        assert alice.post(f"/api/tournaments/{number}/cancel").is_success
+        rest = [one for one in told if not one.comment]  # it ends by itself
+    assert [one.event for one in rest] == ["entered", "tournament-cancelled"]
+    whole = api.http.get(path).json()
+    assert [one.data for one in rest] == whole[2:]
+    assert whole[0]["body"]["terms"]["section"] == 3
+    first = api.http.get(f"{path}?limit=3")
+    assert first.links["next"]["url"].startswith(path)
+    assert [*first.json(), *api.http.get(first.links["next"]["url"]).json()] == whole
+    over = api.http.get(path, headers={"Accept": "text/event-stream", "Last-Event-ID": "4"})
+    assert over.status_code == 204
+    late = api.http.get(path, headers={"Accept": "text/event-stream", "Last-Event-ID": "5"})
+    assert (code_of(late), "tournament" in late.json()["detail"]) == ("beyond-end", True)
+    assert code_of(api.http.get(f"/api/matches/{number}/events")) == "unknown-board"
+
+
+def test_the_events_of_a_draft_and_of_a_closed_club_are_for_those_who_see_it(api: Api) -> None:
+    owner, member, other = api.player(), api.player(), api.player()
+    draft = owner.post("/api/tournaments", CUP).json()["board"]
+    club = api.parts.clubs.found("Closed", owner.account)
+    change_club(api.parts, owner.account, club.path, ClubChanges(visible_to=ClubAudience.CLUB))
+    api.parts.clubs.put_member(club, member.account, ClubRole.MEMBER)
+    number = made(owner, club=club.path)
+
+    def seen(of: int, player: Player) -> int:
+        there = f"/api/tournaments/{of}/events"
+        return int(api.http.get(there, headers=player.headers).status_code)
+
+    assert [seen(draft, one) for one in (owner, other)] == [200, 404]
+    assert [seen(number, one) for one in (owner, member, other)] == [200, 200, 404]
+    path = f"/api/tournaments/{number}/events"
+    with api.stream(path, member) as told:
+        assert [next(told).event for _ in range(2)] == ["tournament-drafted", "entry-opened"]
+        api.parts.clubs.remove_member(club, member.account)
+        enter(number, owner)
+        assert [one for one in told if not one.comment] == []  # what comes later is not for them

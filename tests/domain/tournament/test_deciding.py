@@ -48,7 +48,7 @@ BAD_TERMS: dict[str, dict[str, Any]] = {
     "points go down from win to draw": {"points": (10_001, 0, 0)},
     "the tie-breaks are some of": {"tiebreaks": ("rating-reversed",)},
     "sonneborn-berger wins buchholz, each once": {"tiebreaks": ("wins", "wins")},
-    "room for 3 to 1500 players": {"capacity": 2},
+    "room for 3 to 10000 players": {"capacity": 2},
     "needs a number of players": {"capacity": 0},
     "the lowest rating must not be above": {"least_rating": 1600, "most_rating": 1500},
 }

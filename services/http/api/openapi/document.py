@@ -68,6 +68,9 @@ _ABOUT: Final = """A correspondence match server. Each command is carried out ex
 with an `Idempotency-Key`, and repeat it with that key if you get no answer. An error is a problem
 document (RFC 9457) with a stable `code`. docs/api.md has more."""
 
+_EVENTS: Final = ("show_events", "show_tournament_events")
+"""Routes of events, whose streams end."""
+
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 """In their order in the document."""
 
@@ -197,8 +200,8 @@ def _responses(
         responses["202"] = _progress_response(known[repr(progress)])
     if handler.opt.get(HAS_ETAG):
         responses["304"] = {"description": "your copy is current"}
-    if handler.handler_name == "show_events":
-        responses["204"] = {"description": "the match is over, and nothing more will come"}
+    if handler.handler_name in _EVENTS:
+        responses["204"] = {"description": "it is over, and nothing more will come"}
     if not handler.opt.get("apart"):
         responses["431"] = _error_response([Code.TOO_LONG])  # by the connection, for any request
     for each, codes in _by_status(all_error_codes(handler)).items():
@@ -217,7 +220,7 @@ def _success(
         response["headers"] = {"ETag": {"schema": {"type": "string"}}}
     if handler.opt.get(HAS_LOCATION):
         response["headers"] = {"Location": _header("string", "path of what was made")}
-    if handler.handler_name == "show_events":
+    if handler.handler_name in _EVENTS:
         response["content"] = _event_contents(known, example)
     elif handler.handler_name == "follow_account":
         response["content"] = {SSE: _text_content(example)}

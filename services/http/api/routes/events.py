@@ -2,25 +2,29 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from functools import partial
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 from litestar import Response
 from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
+from domain.aggregates import AnySnapshot
 from domain.errors import Code, Refusal
 from domain.match.events import Appealed, Claimed, Ended, ResultChanged, Ruled
-from domain.match.history import Snapshot, decode_event, leaf_hash
+from domain.match.history import decode_event, leaf_hash
 from domain.records import AccountId
+from domain.tournament.events import PlacesConfirmed, TournamentCancelled
 from infra.people.tokens import Scope
 from infra.projections.notices import NoticePosition, position_of
 from services.app.damaged_match import UNREADABLE
-from services.http.api.auth import AnyRequest, Caller, Context, Own, token_still_valid
+from services.app.tournaments import sees_club, visible_state
+from services.http.api.auth import AnyRequest, Caller, Context, Own, token_still_valid, viewer_of
 from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
 from services.http.api.routes.commands import BoardNumber
+from services.http.api.routes.tournaments import Number
 from services.http.context import ApiContext
 from services.http.streams.notice_stream import NoticeGap
 
@@ -33,9 +37,29 @@ SSE: Final = "text/event-stream"
 MAX_EVENTS: Final = 1_000
 """The maximum number of events in one answer."""
 
+Start: TypeAlias = Annotated[
+    int, QueryParameter(name="from", ge=1, le=10**9, description="the seq of the first event")
+]
+Limit: TypeAlias = Annotated[
+    int,
+    QueryParameter(
+        ge=1, le=MAX_EVENTS, description="the maximum number of events, unless they are streamed"
+    ),
+]
+LastSeq: TypeAlias = Annotated[
+    str | None,
+    HeaderParameter(
+        name="Last-Event-ID",
+        pattern="^[0-9]{1,9}$",
+        description="the id of the last server-sent event that you have",
+    ),
+]
+
 api = ApiRoutes("events")
 
-_MAY_BE_LAST: Final = Ended | ResultChanged | Claimed | Ruled | Appealed
+_MAY_BE_LAST: Final = (
+    Ended | ResultChanged | Claimed | Ruled | Appealed | PlacesConfirmed | TournamentCancelled
+)
 
 HELLO: Final = "hello"
 """The kind of the event with which a player's stream begins; it has the fields of a notice, because a
@@ -45,10 +69,10 @@ _HEARTBEAT: Final = ServerSentEventMessage(data=None, comment="still here")
 
 
 class Event(msgspec.Struct, frozen=True):
-    """An event of a match, with its bytes as they are stored, hashed and chained."""
+    """An event of a match or a tournament, with its bytes as they are stored, hashed and chained."""
 
     seq: int
-    """Number of the event in its match; the first is 1."""
+    """Number of the event in its match or tournament; the first is 1."""
     at: int
     """Time at which the command was received, in ms since 1970."""
     type: str
@@ -83,33 +107,74 @@ async def show_events(
     request: AnyRequest,
     board: BoardNumber,
     context: Context,
-    start: Annotated[
-        int, QueryParameter(name="from", ge=1, le=10**9, description="the seq of the first event")
-    ] = 1,
-    limit: Annotated[
-        int,
-        QueryParameter(
-            ge=1,
-            le=MAX_EVENTS,
-            description="the maximum number of events, unless they are streamed",
-        ),
-    ] = MAX_EVENTS,
-    last: Annotated[
-        str | None,
-        HeaderParameter(
-            name="Last-Event-ID",
-            pattern="^[0-9]{1,9}$",
-            description="the id of the last server-sent event that you have",
-        ),
-    ] = None,
+    start: Start = 1,
+    limit: Limit = MAX_EVENTS,
+    last: LastSeq = None,
 ) -> Response[Any]:
     """Return a match's events."""
     snapshot = await context.match(board)
+    valid = partial(token_still_valid, request, context)
+    return await _events(
+        request, context, _Events("match", board, snapshot, valid), start, limit, last
+    )
+
+
+@api.get(
+    "/api/tournaments/{number:int}/events",
+    "The events of a tournament",
+    ANYBODY,
+    tagged=True,
+    description="As those of a match: /api/matches/{board}/events. Matches of the tournament are mentioned where "
+    "their results are counted; their moves are events of their own. A stream ends once the places are confirmed or "
+    "the tournament is cancelled.",
+)
+@refuses(Code.UNKNOWN_TOURNAMENT, Code.NOT_ACCEPTABLE, Code.BEYOND_END, Code.BUSY)
+async def show_tournament_events(
+    request: AnyRequest,
+    number: Number,
+    context: Context,
+    start: Start = 1,
+    limit: Limit = MAX_EVENTS,
+    last: LastSeq = None,
+) -> Response[Any]:
+    """Return a tournament's events, to all who see it."""
+    app, viewer = context.app, viewer_of(request)
+    terms = (await asyncio.to_thread(visible_state, app, viewer, number)).terms
+    club = terms.club if terms else ""
+
+    async def still_seen() -> bool:
+        # a member may have left
+        sees = not club or await asyncio.to_thread(sees_club, app, viewer, club)
+        return sees and await token_still_valid(request, context)
+
+    asked = _Events("tournament", number, await context.aggregate(number), still_seen)
+    return await _events(request, context, asked, start, limit, last)
+
+
+class _Events(NamedTuple):
+    """The events that are asked for."""
+
+    kind: str
+    """`match` or `tournament`, as in the path."""
+    board: int
+    snapshot: AnySnapshot
+    valid: Callable[[], Awaitable[bool]]
+    """Whether the caller may still read them."""
+
+
+async def _events(
+    request: AnyRequest,
+    context: ApiContext,
+    asked: _Events,
+    start: int,
+    limit: int,
+    last: str | None,
+) -> Response[Any]:
+    """Return events in the form that is accepted."""
+    board, snapshot = asked.board, asked.snapshot
     kind = request.accept.best_match([JSON, NDJSON, SSE])
     if kind == SSE:
-        return await _stream_events(
-            request, context, board, snapshot, int(last) + 1 if last else start
-        )
+        return await _stream_events(request, context, asked, int(last) + 1 if last else start)
     if kind is None:
         raise Refusal(Code.NOT_ACCEPTABLE, f"events come as {JSON}, {NDJSON} or {SSE}")
     tag = ETag("events", kind, start, limit, snapshot.head)
@@ -122,17 +187,18 @@ async def show_events(
         shown = [event_json(seq, data) for seq, data in enumerate(stored, start)]
     except UNREADABLE as error:
         raise await context.damaged(board, error) from error
-    headers = {**tag.headers, "Vary": "Accept", **_next_link(board, end, snapshot, limit)}
+    headers = {**tag.headers, "Vary": "Accept", **_next_link(asked, end, limit)}
     if kind == NDJSON:
         return Stream(_ndjson_lines(shown), media_type=NDJSON, headers=headers)
     return Response(shown, headers=headers)
 
 
-def _next_link(board: int, end: int, snapshot: Snapshot, limit: int) -> dict[str, str]:
+def _next_link(asked: _Events, end: int, limit: int) -> dict[str, str]:
     """Return the header that links to the next events."""
-    if end >= snapshot.state.seq:
+    if end >= asked.snapshot.state.seq:
         return {}
-    return {"Link": f'</api/matches/{board}/events?from={end + 1}&limit={limit}>; rel="next"'}
+    path = f"/api/{'matches' if asked.kind == 'match' else 'tournaments'}/{asked.board}/events"
+    return {"Link": f'<{path}?from={end + 1}&limit={limit}>; rel="next"'}
 
 
 def _ndjson_lines(shown: Iterable[Event]) -> Iterator[bytes]:
@@ -141,14 +207,15 @@ def _ndjson_lines(shown: Iterable[Event]) -> Iterator[bytes]:
 
 
 async def _stream_events(
-    request: AnyRequest, context: ApiContext, board: int, snapshot: Snapshot, start: int
+    request: AnyRequest, context: ApiContext, asked: _Events, start: int
 ) -> Response[Any]:
+    board, snapshot = asked.board, asked.snapshot
     after = start - 1
     if after > snapshot.state.seq:
         raise Refusal(
             Code.BEYOND_END,
-            f"match {board} has {snapshot.state.seq} events, so nothing can follow number {after}; "
-            "if you have received that one, the server was restored from a backup: load the match "
+            f"{asked.kind} {board} has {snapshot.state.seq} events, so nothing can follow number {after}; "
+            f"if you have received that one, the server was restored from a backup: load the {asked.kind} "
             "again",
         )
     if snapshot.state.over and start > snapshot.state.seq:
@@ -158,19 +225,22 @@ async def _stream_events(
             decode_event(data)
         except UNREADABLE as error:
             raise await context.damaged(board, error) from error
+    messages = _event_messages(context, board, start)
     caller: Caller | None = request.auth
-    return _open_stream(
-        request, context, caller.account if caller else None, _event_messages(context, board, start)
-    )
+    account = caller.account if caller else None
+    return _open_stream(request, context, account, messages, asked.valid)
 
 
 def _open_stream(
-    request: AnyRequest, context: ApiContext, account: AccountId | None, messages: Messages
+    request: AnyRequest,
+    context: ApiContext,
+    account: AccountId | None,
+    messages: Messages,
+    good: Callable[[], Awaitable[bool]],
 ) -> ServerSentEvent:
-    """Open a stream that ends with the caller's token; refused if there are too many."""
+    """Open a stream that ends once it is not `good`, as with the caller's token; refused if there are too many."""
     network = context.request_limits.network(request)
     context.stream_limits.check(network, account)
-    good = partial(token_still_valid, request, context)
     return ServerSentEvent(
         context.stream_limits.while_allowed(
             network, account, messages, good, context.intervals.stream
@@ -179,7 +249,7 @@ def _open_stream(
 
 
 async def _event_messages(context: ApiContext, board: int, start: int) -> Messages:
-    """Send events as they come, until the match is over or an event can't be read."""
+    """Send events as they come, until the match or the tournament is over or an event can't be read."""
     async for seq, data in context.match_watch.events(board, start, context.intervals.heartbeat):
         if not seq:
             yield _HEARTBEAT
@@ -194,7 +264,7 @@ async def _event_messages(context: ApiContext, board: int, start: int) -> Messag
         yield ServerSentEventMessage(data=text, event=event.type, id=seq)
         if isinstance(decode_event(data).body, _MAY_BE_LAST):
             # a match that a ruling has set back goes on after its end
-            state = (await context.match(board)).state
+            state = (await context.aggregate(board)).state
             if state.over and state.seq <= seq:
                 return
 
@@ -255,7 +325,11 @@ async def follow_account(
     account = own.account
     after = _parse_id(last) if last else (await asyncio.to_thread(own.app.store.now), 0, 0, "-")
     return _open_stream(
-        request, own.context, account, _notice_messages(own.context, account, after)
+        request,
+        own.context,
+        account,
+        _notice_messages(own.context, account, after),
+        partial(token_still_valid, request, own.context),
     )
 
 

@@ -57,7 +57,8 @@ const BODIES = {
   "entry-taken-back": "account:account",
   "lots-drawn": "draw:draw order:counts",
   "left-after-season": "account:account player:count",
-  "tournament-started": "players:any",
+  "players-numbered": "players:any",
+  "tournament-started": "players:any numbered:count=0",
   "section-paired": "players:counts pairings:any",
   "groups-paired": "players:counts pairings:any stage:count byes:counts thirds:counts",
   "results-counted": "reports:any",
@@ -72,6 +73,7 @@ const BODIES = {
   "substituted-in-threes":
     "player:count account:account left:account rating:count first:counts second:counts text:hash third:counts",
   "tournament-finished": "",
+  "places-listed": "sections:any",
   "places-confirmed": "sections:any",
   "tournament-cancelled": "",
 };
@@ -199,6 +201,7 @@ const WORDS = {
   "entry-taken-back": () => "an entry was taken back",
   "lots-drawn": () => "the lots of the players were drawn",
   "left-after-season": () => "a player left after the season",
+  "players-numbered": (body) => `${body.players.length} players got their numbers`,
   "tournament-started": () => "the tournament began",
   "section-paired": (body) => `a section of ${body.players.length} players was paired`,
   "groups-paired": (body) => `groups of three of ${body.players.length} players were paired`,
@@ -213,6 +216,7 @@ const WORDS = {
   "substituted-in-threes": (body) =>
     `a substitute took over the place of player ${body.player + 1}`,
   "tournament-finished": () => "all matches were over",
+  "places-listed": (body) => `the places of ${body.sections.length} tables were listed`,
   "places-confirmed": () => "the places were confirmed",
   "tournament-cancelled": () => "the tournament was cancelled",
 };

@@ -1,0 +1,92 @@
+"""Tournaments of up to 10,000 players: their events in parts, each of which the log takes, and decided again."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from domain.aggregates import TournamentSnapshot
+from domain.errors import Code, Refusal
+from domain.match.history import EVENT_LIMIT, decode_event
+from domain.records import SERVER_ACCOUNT
+from domain.tournament import parts
+from domain.tournament.commands import ConfirmPlaces, EndRound, StartTournament
+from domain.tournament.forms import check_terms
+from domain.tournament.state import Entrant
+from infra.projections.notices import NoticeKind
+from infra.projections.tournament_notices import notices_of_tournament
+from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament, terms_of_three
+
+MANY: dict[str, Any] = {"when_full": False, "capacity": 0, "days": 5}
+
+
+def opened(count: int, **changes: Any) -> Tournament:
+    """A tournament with so many entrants, without the events of their entries."""
+    found = Tournament()
+    found.draft(**MANY, **changes)
+    entrants = tuple(Entrant(b"P%07d" % place, 1_000 + place) for place in range(count))
+    state = replace(found.state, entrants=entrants)
+    found.snapshot = TournamentSnapshot(found.snapshot.head, state)
+    return found
+
+
+@pytest.mark.parametrize("section", [3, 15])
+def test_ten_thousand_play_to_the_end_in_events_that_the_log_takes(section: int) -> None:
+    found = opened(10_000, section=section, tiebreaks=("wins", "lot"))
+    by_rating = tuple(reversed(found.state.entrants))
+    found.do(ORGANISER, StartTournament())
+    assert found.state.entrants == by_rating
+    assert sorted(found.state.lots) == [*range(10_000)]
+    assert found.state.volunteers == found.state.numbered == ()
+    found.wait(days=5)
+    found.do(SERVER_ACCOUNT, EndRound(stage=1))
+    found.do(ORGANISER, ConfirmPlaces())
+    placed = [one.player for table in found.state.places for one in table]
+    assert sorted(placed) == [*range(10_000)]
+    assert max(map(len, found.events)) <= EVENT_LIMIT
+
+
+def test_a_tournament_in_parts_is_decided_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, most in (("MOST_NUMBERED", 3), ("MOST_DRAWN", 4), ("MOST_PLACES", 4)):
+        monkeypatch.setattr(parts, name, most)
+    found = Tournament()
+    found.draft(**MANY, section=3, tiebreaks=("wins", "lot"), seed_by_lot=True)
+    found.enter(7)
+    drawn, *started = found.do(ORGANISER, StartTournament())
+    entered = [Entrant(one, 1_500 + place) for place, one in enumerate(PLAYERS[:7])]
+    assert found.state.entrants == tuple(entered[place] for place in drawn.order)
+    assert [type(one).__name__ for one in started[:4]] == [
+        "PlayersNumbered", "PlayersNumbered", "TournamentStarted", "SectionPaired"
+    ]  # fmt: skip
+    assert (len(started[2].players), started[2].numbered) == (1, 6)
+    found.wait(days=5)
+    ended = found.do(SERVER_ACCOUNT, EndRound(stage=1))
+    # sections of 3 and 4: nine matches
+    assert [len(one.results) for one in ended[:-1]] == [4, 4, 1]
+    confirmed = found.do(ORGANISER, ConfirmPlaces())
+    assert [[len(table) for table in one.sections] for one in confirmed] == [[3], [4]]
+    found.holds()
+    envelopes = [decode_event(data) for data in found.events]
+    last = notices_of_tournament(envelopes, [envelopes[-1].seq])[envelopes[-1].seq]
+    assert {one.account for one in last} == set(PLAYERS[:7])
+    assert {one.kind for one in last} == {NoticeKind.PLACES}
+
+
+@pytest.mark.parametrize(
+    ("changes", "most"),
+    [
+        ({"section": 15}, 10_000),
+        ({"section": 15, "cycles": 2}, 5_357),
+        ({"form": "ladder", "section": 0}, 1_500),
+        ({"form": "knockout", "section": 0}, 1_500),
+    ],
+)
+def test_the_most_players_follow_from_the_matches(changes: dict[str, Any], most: int) -> None:
+    assert replace(terms_of_three(**MANY), **changes).room == most
+
+
+def test_more_players_than_a_tournament_can_have_are_refused() -> None:
+    check_terms(terms_of_three(**MANY | {"capacity": 5_357}, section=15, cycles=2))
+    with pytest.raises(Refusal, match="room for 3 to 5357 players") as caught:
+        check_terms(terms_of_three(**MANY | {"capacity": 5_358}, section=15, cycles=2))
+    assert caught.value.code is Code.BAD_OPTION
