@@ -87,4 +87,4 @@ def test_mutants_of_an_earlier_run_are_found_where_they_are_now() -> None:
 def test_the_tests_that_import_a_module_come_first() -> None:
     first, *others = concerned_tests("services/app/follows.py")
     assert "tests/services/test_follows.py" in first
-    assert others == [["tests/app"], ["tests/words"], ["tests/services"]]
+    assert others == [["tests/app"], ["tests/words"], ["tests/services"], ["tests/backup"]]

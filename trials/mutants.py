@@ -10,7 +10,8 @@ A mutant has one comparison, operator, number or branch changed, or one call del
 put in place while its module is imported, so no file is changed, and the tests of what it is part of run until
 one fails. Prints a line for each mutant and the count of those that were killed; `--json` prints all as JSON. Equal
 seeds draw equal mutants as long as the code is the same, so two runs show what a change of the tests has lost. `--again` runs
-the mutants of an earlier run, found by function and change, also after their lines or files have moved.
+the mutants of an earlier run, found by function and change, also after their lines or files have moved. In the lists that
+are kept, `why` says why a mutant that survived may do so.
 Exits with 0 if at least `--least` were killed, else with 1.
 """
 
@@ -50,7 +51,7 @@ OPERATORS: Final[dict[type[ast.operator], type[ast.operator]]] = {
 
 STAGES: Final = {
     "domain/tournament": ("tests/domain/tournament",),
-    "services/app": ("tests/app", "tests/words", "tests/services"),
+    "services/app": ("tests/app", "tests/words", "tests/services", "tests/backup"),
     "infra/store": ("tests/contract", "tests/infra", "tests/workers"),
     "workers/commands": ("tests/workers", "tests/contract"),
 }

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from unittest.mock import patch
 
 import httpx
 import uvicorn
@@ -39,6 +40,7 @@ from tests.helpers.clusters import Cluster, SentinelPair
 from tests.helpers.conformance import Conformance
 from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
+from workers.projections import worker
 from workers.projections.worker import ProjectionWorker
 
 DataServers: TypeAlias = EmbeddedServer | Cluster | SentinelPair
@@ -48,6 +50,9 @@ MANY = 1_000_000
 """A rate that no test comes near."""
 
 ROOMY = ConnectionLimits(by_address=MANY)
+
+LOOK_SECONDS = 0.25
+"""How soon the side worker sees that it should stop."""
 
 SHORT_LIVED = httpx.Limits(keepalive_expiry=2)
 """Connections are given up before the server closes them, which may meet the next request."""
@@ -126,11 +131,13 @@ class Api:
     def __exit__(self, *_: object) -> None:
         self._awake.set()
         self._stopping.set()
+        self._end_linger()
         self._stack.close()
 
     @contextmanager
     def asleep(self) -> Iterator[None]:
         self._awake.clear()
+        self._end_linger()
         with self._turning:  # the turn in hand has ended
             pass
         try:
@@ -212,7 +219,13 @@ class Api:
         with self.server.client() as client, self._queue() as queue, memory_client() as nobody:
             self._turn(client, queue, nobody, self._seeds(client))
 
+    def _end_linger(self) -> None:
+        """Have a drain that waits for commands look whether it should pause."""
+        with self._surviving(), self._queue() as queue:
+            LaneLeases(queue, [].append).request(LANE)
+
     def _work(self) -> None:
+        self._stack.enter_context(patch.object(worker, "LOOK_SECONDS", LOOK_SECONDS))
         for work in (self._drain, self._side):
             thread = Thread(target=work, name=work.__name__)
             thread.start()

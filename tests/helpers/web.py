@@ -9,6 +9,9 @@ from typing import Any, Self
 
 import httpx
 
+from domain.sentences import ENGLISH
+from infra.languages.wording import wording
+from services.http.web.log.page import page_in
 from tests.helpers.api import PASSWORD, Api, Player, client_of
 
 _PROOF = re.compile(r'name="csrf" value="([0-9a-f]{128})"')
@@ -19,6 +22,11 @@ _PROBLEM = re.compile(
 _CODE = re.compile(r"Error code: <code>(.*?)</code>")
 _MISTAKE = re.compile(r'<(p|span) class="mistake"[^>]*>(.*?)</\1>', re.DOTALL)
 _MESSAGE = re.compile(r'<p class="message[ \w-]*"[^>]*>(.*?)</p>', re.DOTALL)
+
+
+def verify_page() -> str:
+    """The page that checks files, in English."""
+    return page_in(wording(ENGLISH.code))
 
 
 def refusal(text: str) -> tuple[str, str]:

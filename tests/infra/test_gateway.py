@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -41,6 +42,7 @@ from tests.helpers.examples import refused as refuses
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
+from tests.helpers.served import until
 from tests.helpers.writes import SHARD, moved, submission
 
 START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
@@ -74,6 +76,18 @@ def test_a_command_waits_under_an_id_and_another_comes_with_it(app: FakeApp) -> 
     app.client.delete(keys.lease(LANE))  # the wake-up that nobody heard has run out
     refuses(Code.ID_REUSED, app.gateway.send, sent(ALICE, PlayMove(text="m13-k11"), 1), 0)
     assert app.gateway.send(MOVE, 0).accepted
+
+
+def test_a_repeated_command_that_gives_up_leaves_the_outcome_to_the_first(app: FakeApp) -> None:
+    app.awake = False
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(app.gateway.send, MOVE, 0, seconds=10)
+        until(lambda: app.store.inbox_size(range(4)))
+        with pytest.raises(OutcomePending):
+            app.gateway.send(MOVE, 0, seconds=0)
+        app.awake = True
+        app._drain(LANE)
+        assert first.result().accepted
 
 
 def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:

@@ -237,6 +237,8 @@ def test_followers_of_the_log_read_what_the_replica_has(pair: Pair, bench: Bench
             assert reader.read(start).counts == start, "a failover would take the last leaf back"
         os.kill(pair.replica.pid or 0, signal.SIGCONT)
         until(lambda: len(reader.read(start).leaves) == seen + 1)
+        first = min(leaf.shard for leaf in reader.read(start).leaves)
+        assert pair.client.hget(keys.shown(first), "from") == b"0"
     finally:
         os.kill(pair.replica.pid or 0, signal.SIGCONT)
 

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 import pytest
@@ -13,7 +14,9 @@ import services.http.api
 from domain.records import command_id
 from infra.log.key_files import generate_keys
 from infra.people.account_macs import make_mac_key
-from infra.people.clubs import ClubRole, Joining
+from infra.people.admission import SignupLink
+from infra.people.clubs import Club, ClubRole, Joining
+from infra.people.rate_limits import LoginRateLimit
 from services.http.app import ROUTES
 from services.http.context import API_FRONT_END
 from services.language.commands import FORMS
@@ -54,64 +57,136 @@ def places(api: Api) -> dict[str, tuple[str, str]]:
     return found | {name: ("GET", path) for name, path in UNDOCUMENTED.items()}
 
 
-class World(NamedTuple):
-    """A match of alice, whose turn it is, and what else of hers a route may be about."""
-
-    alice: Player
-    bob: Player
-    board: int
-    names: dict[str, Any]
-    bodies: dict[str, Any]
+PLACEHOLDERS = {
+    "ply": 0, "case": 1, "seq": 1, "game": "pow2", "code": "usage", "browser": "0" * 16, "report": "0" * 16,
+    "sanction": "0" * 16, "key": "none",
+}  # fmt: skip
+"""What stands in paths for what nobody in a world has."""
 
 
-def new_world(api: Api) -> World:
-    alice, bob = api.players()
-    board = api.match(alice, bob)
-    api.parts.accounts.signup(f"carl-{board}", PASSWORD)
-    made = alice.post("/api/challenges", {"game": "pow2"}).json()
-    (token,) = alice.get("/api/tokens").json()
-    refused = alice.move(board, "m13-a1", headers={"Idempotency-Key": "refused"})
-    assert code_of(refused) == "illegal-move"
-    clubs, links = api.parts.clubs, api.parts.admissions
-    club = clubs.found(f"club of {bob.name}", bob.account)
-    clubs.change(replace(club, joining=Joining.OPEN, pairs_members=True))
-    clubs.put_member(club, alice.account, ClubRole.MEMBER)
-    link, text = links.make_link(99, 1, club=club.id)
-    number = alice.post("/api/tournaments", {"name": "Cup", "game": "pow2"}).json()["board"]
-    assert alice.post(f"/api/tournaments/{number}/open").is_success
-    names = {
-        "board": board, "number": number, "ply": 0, "case": 1, "seq": 1, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
-        "token": token["id"], "userid": alice.name, "opponent": bob.name, "game": "pow2",
-        "code": "usage", "browser": "0" * 16, "path": club.path, "link": link.id, "report": "0" * 16, "sanction": "0" * 16, "key": "none",
-    }  # fmt: skip
-    bodies = {
-        "join_club_by_link": {"link": text},
-        "make_report": {"kind": "player", "userid": alice.name, "reason": "spam"},
-        "impose_sanction": {"sanction": "warning", "why": "x"},
-        "set_club_role": {"role": "captain"},
-        "pair_players": {
-            "club": club.path,
-            "game": "goliath",
-            "pairings": [{"players": [alice.name, bob.name]}],
-        },
-        "give_command": {"do": "resign"},
-        "decline_challenges": {"userid": alice.name},
-        "reveal_text": {"text": "00"},
-        "lay_replies": {"lines": [["m13-j7", "a13-d7"]]},
-        "make_claim": {"ply": 0, "text": "Look at this"},
-        "make_appeal": {"text": "Look again"},
-        "give_ruling": {"verdict": "annul", "text": "No match", "own_motion": True},
-        "send_message": {"to": [bob.name], "text": "Hello"},
-        "sign_up": {"userid": f"{alice.name}x", "password": PASSWORD},
-        "make_token": {"userid": bob.name, "password": PASSWORD, "label": "x", "scopes": ["read"]},
-        "change_password": {"old": PASSWORD, "new": "another-one"},
-        "delete_account": {"password": PASSWORD},
-        "do_line": f"pow2 show {board}",
-        "challenge_on_ladder": {"userid": alice.name},
-        "name_team": {"userids": [bob.name]},
-        "invite_players": {"userids": [bob.name]},
-    }
-    return World(alice, bob, board, names, bodies)
+class World:
+    """A match of alice, whose turn it is; what else of hers a route is about is made when it is asked for.
+
+    By the names of the parameters of paths, so that a template is formatted with it.
+    """
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.alice, self.bob = api.players()
+        self.userid, self.opponent = self.alice.name, self.bob.name
+        self.board = api.match(self.alice, self.bob)
+
+    def __getitem__(self, name: str) -> Any:
+        return PLACEHOLDERS[name] if name in PLACEHOLDERS else getattr(self, name)
+
+    @cached_property
+    def carl(self) -> str:
+        self.api.parts.accounts.signup(f"carl-{self.board}", PASSWORD)
+        return f"carl-{self.board}"
+
+    @cached_property
+    def challenge(self) -> str:
+        return str(self.alice.post("/api/challenges", {"game": "pow2"}).json()["id"])
+
+    @cached_property
+    def token(self) -> str:
+        (token,) = self.alice.get("/api/tokens").json()
+        return str(token["id"])
+
+    @cached_property
+    def command(self) -> str:
+        refused = self.alice.move(self.board, "m13-a1", headers={"Idempotency-Key": "refused"})
+        assert code_of(refused) == "illegal-move"
+        return command_id(API_FRONT_END, self.alice.account, "refused").hex()
+
+    @cached_property
+    def club(self) -> Club:
+        clubs = self.api.parts.clubs
+        club = clubs.found(f"club of {self.opponent}", self.bob.account)
+        clubs.change(replace(club, joining=Joining.OPEN, pairs_members=True))
+        clubs.put_member(club, self.alice.account, ClubRole.MEMBER)
+        return club
+
+    @property
+    def path(self) -> str:
+        return self.club.path
+
+    @cached_property
+    def club_link(self) -> tuple[SignupLink, str]:
+        return self.api.parts.admissions.make_link(99, 1, club=self.club.id)
+
+    @property
+    def link(self) -> str:
+        return self.club_link[0].id
+
+    @cached_property
+    def number(self) -> int:
+        made = self.alice.post("/api/tournaments", {"name": "Cup", "game": "pow2"}).json()
+        assert self.alice.post(f"/api/tournaments/{made['board']}/open").is_success
+        return int(made["board"])
+
+    @property
+    def seq(self) -> int:
+        return int(self.api.http.get(f"/api/matches/{self.board}?legal=false").json()["seq"])
+
+    def matches(self) -> int:
+        """How many matches alice has, once the lists know of all there are."""
+        self.api.caught_up()
+        return self.api.parts.lists.counts(self.alice.account).active
+
+    def body(self, route: str) -> Any:
+        """What a route is sent."""
+        if route == "join_club_by_link":
+            return {"link": self.club_link[1]}
+        if route == "pair_players":
+            pairing = {"players": [self.userid, self.opponent]}
+            return {"club": self.path, "game": "goliath", "pairings": [pairing]}
+        bodies = {
+            "make_report": {"kind": "player", "userid": self.userid, "reason": "spam"},
+            "impose_sanction": {"sanction": "warning", "why": "x"},
+            "set_club_role": {"role": "captain"},
+            "give_command": {"do": "resign"},
+            "decline_challenges": {"userid": self.userid},
+            "reveal_text": {"text": "00"},
+            "lay_replies": {"lines": [["m13-j7", "a13-d7"]]},
+            "make_claim": {"ply": 0, "text": "Look at this"},
+            "make_appeal": {"text": "Look again"},
+            "give_ruling": {"verdict": "annul", "text": "No match", "own_motion": True},
+            "send_message": {"to": [self.opponent], "text": "Hello"},
+            "sign_up": {"userid": f"{self.userid}x", "password": PASSWORD},
+            "make_token": {"userid": self.opponent, "password": PASSWORD, "label": "x", "scopes": ["read"]},
+            "change_password": {"old": PASSWORD, "new": "another-one"},
+            "delete_account": {"password": PASSWORD},
+            "do_line": f"pow2 show {self.board}",
+            "challenge_on_ladder": {"userid": self.userid},
+            "name_team": {"userids": [self.opponent]},
+            "invite_players": {"userids": [self.opponent]},
+        }  # fmt: skip
+        return bodies.get(route, EXAMPLES.get(route, {}).get("request"))
+
+
+class Worlds:
+    """A world serves until something is done in it: what is refused or only read changes nothing."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._kept: list[World] = []
+
+    def take(self) -> World:
+        if not self._kept:
+            return World(self._api)
+        world = self._kept.pop()
+        LoginRateLimit(self._api.parts.data).forget(world.userid, "127.0.0.1")
+        return world
+
+    def keep(self, world: World) -> None:
+        """Have another test take it; one that fails keeps none."""
+        self._kept.append(world)
+
+
+@pytest.fixture(scope="module")
+def worlds(api: Api) -> Worlds:
+    return Worlds(api)
 
 
 def who(api: Api, world: World, kind: str) -> Player | None:
@@ -123,22 +198,22 @@ def who(api: Api, world: World, kind: str) -> Player | None:
 
 
 def ask(
-    api: Api, place: tuple[str, str], route: str, world: World, headers: dict[str, str]
+    place: tuple[str, str], route: str, world: World, caller: Player | None, headers: dict[str, str]
 ) -> httpx.Response:
     """Ask a route for what it is there for, with these headers alone saying who asks."""
     method, template = place
-    path = template.format(**world.names)
+    path = template.format_map(world)
     if route == "list_matches":
         path += "?game=pow2"
     if route == "list_scores":
         path = path.replace("pow2", "one")
-    body = world.bodies.get(route, EXAMPLES.get(route, {}).get("request"))
+    body = started_by(world, caller) if route == "start_match" else world.body(route)
     sent: dict[str, Any] = {}
     if isinstance(body, str):
         sent["content"], headers = body, {**headers, "Content-Type": "text/plain"}
     elif body is not None:
         sent["json"] = body
-    with api.http.stream(method, path, headers=headers, **sent) as answer:
+    with world.api.http.stream(method, path, headers=headers, **sent) as answer:
         if not answer.headers.get("content-type", "").startswith("text/event-stream"):
             answer.read()
         return answer
@@ -164,32 +239,21 @@ def test_every_route_is_in_the_table(places):
     assert names == TABLE.keys() == places.keys()
 
 
-@pytest.fixture(scope="module")
-def quiet_world(api: Api) -> World:
-    """A world that nobody changes."""
-    return new_world(api)
-
-
 @pytest.mark.parametrize("route", TABLE)
-def test_a_route_does_for_each_what_the_table_says(api, places, quiet_world, route):
-    said = []
-    world = quiet_world
+def test_a_route_does_for_each_what_the_table_says(api, places, worlds, route):
+    said, world = [], worlds.take()
     for kind in KINDS:
-        if places[route][0] != "GET" and (world is quiet_world or said[-1] == "ok"):
-            world = new_world(api)
         caller = who(api, world, kind)
-        world.bodies["start_match"] = started_by(world, caller)
-        before = seq_of(api, world)
-        answer = ask(api, places[route], route, world, caller.headers if caller else {})
+        before = world.seq
+        answer = ask(places[route], route, world, caller, caller.headers if caller else {})
         said.append(told(answer))
         if not answer.is_success:
-            assert seq_of(api, world) == before, "it was refused and done all the same"
+            assert world.seq == before, "it was refused and done all the same"
             assert world.alice.get("/api/account").is_success
+        elif places[route][0] != "GET":
+            world = worlds.take()
     assert tuple(said) == TABLE[route]
-
-
-def seq_of(api: Api, world: World) -> int:
-    return int(api.http.get(f"/api/matches/{world.board}?legal=false").json()["seq"])
+    worlds.keep(world)
 
 
 @pytest.fixture(scope="module")
@@ -211,20 +275,20 @@ def bad_headers(api: Api) -> dict[str, dict[str, str]]:
 
 @pytest.mark.parametrize("kind", BAD_TOKENS)
 def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(
-    api, places, bad_headers, kind
+    places, worlds, bad_headers, kind
 ):
-    world = new_world(api)
-    world.bodies["start_match"] = started_by(world, world.bob)
-    before = seq_of(api, world)
+    world = worlds.take()
+    before = world.seq
     for route, place in places.items():
-        answer = ask(api, place, route, world, bad_headers[kind])
+        answer = ask(place, route, world, world.bob, bad_headers[kind])
         if route in APART:
             assert answer.is_success
             continue
         assert answer.status_code == 401, route
         assert code_of(answer) in ("unknown-token", "unauthorized"), route
         assert answer.headers["WWW-Authenticate"].startswith("Bearer"), route
-    assert seq_of(api, world) == before
+    assert world.seq == before
+    worlds.keep(world)
 
 
 def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers):
@@ -330,7 +394,7 @@ LINES = {
         "pow2 challenge {name} {other}",
     ),
     (*GUESSED, "bad-players", "bad-players"): (
-        "pow2 challenge {other} carl-{board} --password={password} --as={name}",
+        "pow2 challenge {other} {carl} --password={password} --as={name}",
     ),
     (*GUESSED, "unknown-club", "unknown-club"): (
         "club {name} {password} nix", "join {name} {password} nix", "leave {name} {password} nix",
@@ -344,7 +408,8 @@ LINES = {
 
 
 def test_every_form_is_in_the_table():
-    words = {"name": "a", "password": "b", "other": "c", "board": "1", "new": "d", "number": "2"}
+    words = dict.fromkeys(("name", "password", "other", "new", "carl"), "a")
+    words |= {"board": "1", "number": "2"}
     forms = {parse(line.format(**words)).form for lines in LINES.values() for line in lines}
     assert forms == {form.rule for form in FORMS}
 
@@ -352,35 +417,32 @@ def test_every_form_is_in_the_table():
 @pytest.mark.parametrize(
     ("line", "expected"), [(line, said) for said, lines in LINES.items() for line in lines]
 )
-def test_a_line_does_for_each_what_the_table_says(api, quiet_world, line, expected):
-    said = []
+def test_a_line_does_for_each_what_the_table_says(api, worlds, line, expected):
+    said, world = [], None
     for sender in SENDERS:
-        # a refused line has changed nothing, and one that anybody may give nothing of theirs
-        if not said or (said[-1] == "ok" and expected is not ANYBODY):
-            world = quiet_world if expected is ANYBODY else new_world(api)
-            stranger = api.player()
-            before, started = seq_of(api, world), matches_of(api, world)
+        if world is None:
+            world, stranger = worlds.take(), api.player()
+            before, started = world.seq, world.matches()
         named = stranger if sender == "a stranger's password" else world.alice
         text = line.format(
             name=named.name,
             password=PASSWORD if sender.endswith("password") else "guessing1",
-            other=world.bob.name,
+            other=world.opponent,
             board=world.board,
             new=f"new{world.board}-{len(said)}",
-            number=world.names["number"],
+            number=world.number if "{number}" in line else "",
+            carl=world.carl if "{carl}" in line else "",
         )
         shown = {"a stranger's token": stranger, "the player's token": world.alice}.get(sender)
         headers = {"Content-Type": "text/plain"} | (shown.headers if shown else {})
         answer = api.http.post("/api/do", content=text, headers=headers)
         said.append(answer.headers.get("Matchpost-Code") or "ok")
         if said[-1] != "ok":
-            assert seq_of(api, world) == before, "it was refused and done all the same"
-            assert matches_of(api, world) == started
+            assert world.seq == before, "it was refused and done all the same"
+            assert world.matches() == started
             assert world.alice.get("/api/account").json()["challenges"] == "anyone"
+        elif expected is not ANYBODY:  # such a line changes nothing of theirs
+            world = None
     assert tuple(said) == expected
-
-
-def matches_of(api: Api, world: World) -> int:
-    """How many matches alice has, once the lists know of all there are."""
-    api.caught_up()
-    return api.parts.lists.counts(world.alice.account).active
+    if world is not None:
+        worlds.keep(world)

@@ -205,7 +205,8 @@ def test_all_that_waits_is_counted_and_the_most_urgent_comes_first(come):
     assert f"Show all {MANY + 1}" in mine
     assert mine.count("board.svg") == 12
     assert len(boards(mine)) == 24
-    assert "23 h 59 min" in mine.partition("</li>")[0]
+    # of a day, less what the tests before this one have taken
+    assert re.search(r">23 h \d+ min<", mine.partition("</li>")[0])
     assert "urgent" in mine.partition("</li>")[0]
     everything = all_pages(erin, "/matches", r'href="/m/(\d+)"')
     assert len(everything) == len({*everything}) == MANY + 1

@@ -25,12 +25,11 @@ from infra.store.analyses import Analyses, StoredAnalysis
 from services.app import matches
 from services.app.accounts import erase_account
 from services.app.matches import analyse, load_state
-from services.http.web.log.page import PAGE
 from services.http.web.render import HEADERS
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.api import Api, Player, until
 from tests.helpers.publishing import log_keys, publish, receipts_keys
-from tests.helpers.web import Guest, Read
+from tests.helpers.web import Guest, Read, verify_page
 from tests.services.matches_by_form import start
 
 MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2")
@@ -91,15 +90,15 @@ def test_the_mark_says_what_is_published_and_behind_it_are_the_files(api, come, 
 
 def source_of(element: str) -> str:
     """What a policy calls the content of an element."""
-    (text,) = re.findall(rf"<{element}[^>]*>(.*?)</{element}>", PAGE, re.DOTALL)
+    (text,) = re.findall(rf"<{element}[^>]*>(.*?)</{element}>", verify_page(), re.DOTALL)
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def test_the_page_that_verifies_runs_its_own_script_alone_and_asks_for_nothing(come):
     guest = come()
     answer = guest.get("/verify")
-    assert answer.text == PAGE
-    (saved,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', PAGE)
+    assert answer.text == verify_page()
+    (saved,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', verify_page())
     assert source_of("script") in saved
     assert source_of("style") in saved
     assert saved.startswith("default-src 'none';")
@@ -111,13 +110,15 @@ def test_the_page_that_verifies_runs_its_own_script_alone_and_asks_for_nothing(c
     for name in HEADERS.keys() - {"Content-Security-Policy"}:
         assert answer.headers[name] == HEADERS[name]
     assert "set-cookie" not in answer.headers
-    assert re.findall(r"\b(?:src|srcset|action)=", PAGE) == []
+    assert re.findall(r"\b(?:src|srcset|action)=", verify_page()) == []
     # the header and the foot of all pages, but for what is of a visitor
     around = re.sub(r"<main.*</main>", "", guest.page("/help"), flags=re.DOTALL)
-    shown = set(Read(PAGE).links)
+    shown = set(Read(verify_page()).links)
     assert set(Read(around).links) - shown == {"/login", "/signup"}
     assert all(re.fullmatch("#main|/[a-z]*", one) for one in shown)
-    assert not re.search(r"\bfetch\(|XMLHttpRequest|WebSocket|import\(|\beval\(|innerHTML", PAGE)
+    assert not re.search(
+        r"\bfetch\(|XMLHttpRequest|WebSocket|import\(|\beval\(|innerHTML", verify_page()
+    )
 
 
 ANALYSED = ("m13-j7", "a13-d7", "m1-i3")
@@ -445,14 +446,16 @@ def test_each_ruling_is_previewed_in_words(world, fields, said):
 
 
 def test_it_asks_for_nothing(api: Api) -> None:
-    assert re.findall(r"\b(?:src|srcset|action)=", PAGE) == []
+    assert re.findall(r"\b(?:src|srcset|action)=", verify_page()) == []
     # the header and the foot of all pages, but for what is of a visitor
     with Guest(api) as guest:
         around = re.sub(r"<main.*</main>", "", guest.page("/help"), flags=re.DOTALL)
-    shown = set(Read(PAGE).links)
+    shown = set(Read(verify_page()).links)
     assert set(Read(around).links) - shown == {"/login", "/signup"}
     assert all(re.fullmatch("#main|/[a-z]*", one) for one in shown)
-    assert not re.search(r"\bfetch\(|XMLHttpRequest|WebSocket|import\(|\beval\(|innerHTML", PAGE)
+    assert not re.search(
+        r"\bfetch\(|XMLHttpRequest|WebSocket|import\(|\beval\(|innerHTML", verify_page()
+    )
 
 
 def test_all_can_agree_that_the_server_deals(api, come):

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from functools import cached_property
 from typing import Final
 
 from infra.archive.archive import ArchivedMatch, describe
@@ -188,14 +189,16 @@ _ORDERS: Final = (
 class ArchivedMatches:
     """Some matches of one shard that are over, as the archive has them."""
 
-    def __init__(self) -> None:
+    @cached_property
+    def _made(self) -> tuple[dict[int, list[bytes]], DirectoryPage]:
+        """The leaves of each board, and the page of all; made when the first is asked for."""
         app = FakeApp()
         language = Language(app, origin=LOCAL)
         for name, password in PASSWORDS.items():
             app.accounts.signup(name, password)
         for line in (*_MATCHES, *_ORDERS):
             language.do(line.format(**PASSWORDS))
-        self.leaves: dict[int, list[bytes]] = {}
+        leaves: dict[int, list[bytes]] = {}
         entries: list[DirectoryEntry] = []
         for board in (1, 5):
             indexes = app.store.leaf_indexes(board)
@@ -205,18 +208,20 @@ class ArchivedMatches:
                 snapshot, app.store.events(board), app.store.outcomes(board), indexes
             )
             entries.append(describe(board, match))
-            self.leaves[board] = [leaf or b"" for leaf in app.store.leaves_at(SHARD, indexes)]
-        self.page = DirectoryPage.empty(SHARDS, SHARD, 0).with_entries(entries)
+            leaves[board] = [leaf or b"" for leaf in app.store.leaves_at(SHARD, indexes)]
         app.close()
+        return leaves, DirectoryPage.empty(SHARDS, SHARD, 0).with_entries(entries)
 
     def a_page(self, chance: random.Random) -> bytes:
         del chance
-        return self.page.encode()
+        return self._made[1].encode()
 
     def a_match(self, chance: random.Random) -> bytes:
         """Return a bundle of a match's board (a byte), its directory page, and its leaves."""
-        board = chance.choice(list(self.leaves))
-        return pack_bundle([bytes([board]), self.page.encode(), *self.leaves[board]])
+        leaves, page = self._made
+        board = chance.choice(list(leaves))
+        return pack_bundle([bytes([board]), page.encode(), *leaves[board]])
 
     def a_leaf(self, chance: random.Random) -> bytes:
-        return chance.choice(self.leaves[chance.choice(list(self.leaves))])
+        leaves = self._made[0]
+        return chance.choice(leaves[chance.choice(list(leaves))])

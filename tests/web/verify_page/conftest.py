@@ -6,15 +6,15 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from infra.log.key_files import generate_keys
-from services.http.web.log.page import PAGE
 from tests.helpers.api import Api
+from tests.helpers.web import verify_page
 
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """The page, saved as a file and opened without a network."""
     file = tmp_path_factory.mktemp("saved") / "matchpost-verify.html"
-    file.write_text(PAGE, "utf-8")
+    file.write_text(verify_page(), "utf-8")
     context = browser.new_context(offline=True, reduced_motion="reduce")
     page = context.new_page()
     complaints: list[str] = []

@@ -13,11 +13,11 @@ from domain.match.deals import DealKind
 from infra.audit.draws import DEALS as CLAUSES
 from infra.audit.match_document import write_document
 from infra.log.signed_note import SignatureType, Signer
-from services.http.web.log.page import PAGE
 from tests.evidence.test_imported import document_of, imported
 from tests.helpers.checked_files import Evidence, File, changed, evidence
 from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET, golden_document
 from tests.helpers.publishing import publish
+from tests.helpers.web import verify_page
 from tests.services.test_api_tournaments import started
 from tests.web.verify_page.checking import document, drop, first_failures
 from tests.web.verify_page.file_changes import of_proof, set_hash
@@ -227,7 +227,7 @@ def test_all_of_a_tournament_holds_but_its_tables_which_the_page_does_not_comput
 
 def test_a_browser_without_ed25519_checks_the_rest_and_says_so(browser, tmp_path):
     file = tmp_path / "page.html"
-    file.write_text(PAGE, "utf-8")
+    file.write_text(verify_page(), "utf-8")
     context = browser.new_context(offline=True)
     page = context.new_page()
     page.add_init_script("Object.defineProperty(globalThis, 'crypto', { value: {} })")
@@ -253,5 +253,5 @@ def test_the_server_serves_it_with_a_policy_that_allows_no_connection(person):
     assert refused == "refused"
     with page.expect_download() as saved:
         page.get_by_role("link", name="Save this page").click()
-    assert Path(saved.value.path()).read_text("utf-8") == PAGE
+    assert Path(saved.value.path()).read_text("utf-8") == verify_page()
     assert saved.value.suggested_filename == "matchpost-verify.html"

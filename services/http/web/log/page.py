@@ -18,9 +18,8 @@ from typing import Final
 import msgspec
 from litestar import Response
 
-from domain.sentences import ENGLISH
 from infra.audit.draws import DEALS
-from infra.languages.wording import Wording, wording
+from infra.languages.wording import Wording
 from infra.log.checkpoint import LogCheckpoint
 from infra.log.key_files import LogKeyError, keys_folder, read_public_keys
 from infra.log.names import CHECKPOINT, WITNESSED, folder, object_name
@@ -141,9 +140,6 @@ def page_in(words: Wording) -> str:
     nobody = Visitor(proof="", secure=False, path="/verify", partial=False, known=False)
     return template.render(**parts, visitor=nobody, said=_script_words(words))
 
-
-PAGE: Final = page_in(wording(ENGLISH.code))
-"""The page in English."""
 
 _HEADERS: Final = {
     "Content-Security-Policy": f"{_POLICY}; frame-ancestors 'none'",
