@@ -208,16 +208,6 @@ def test_a_benchmark_measures_what_it_says(words: str, peers: str | None, check:
         check(found)
 
 
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("cc") is None, reason="the slower disk is made by a C compiler")
-def test_a_slower_disk_slows_one_job_a_move_more_than_batches() -> None:
-    found = bench("pipeline", "--matches", "2", "--peer-jobs", "10", "--fsync-delay", "2")
-    assert found["details"]["fsync delay ms"] == 2
-    # each job waits for several syncs of 2 ms and more
-    assert found["peers"]["rq_job_per_move"] < 500
-
-
 def test_what_an_idle_server_does_is_no_cost_of_a_move() -> None:
     # in 10 s without moves 20 GETs and 100 bytes; in 20 s with 4 moves 8 SETs and 400 bytes more
     before = CommandCounts(0.0, 1_000, {"get": 5})
