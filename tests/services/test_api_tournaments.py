@@ -236,3 +236,12 @@ def test_a_swiss_tournament_has_its_terms_byes_and_a_report(api: Api) -> None:
     assert report.text.count("\n001 ") == 3
     refused = api.player().post("/api/tournaments", {**CUP, "form": "swiss", "rounds": 99})
     assert code_of(refused) == "bad-option"
+
+
+def test_a_ladder_has_no_substitutes(api: Api) -> None:
+    organiser, *players = api.players(3)
+    number = made(organiser, form="ladder")
+    enter(number, *players)
+    assert organiser.post(f"/api/tournaments/{number}/start").is_success
+    refused = organiser.post(f"/api/tournaments/{number}/volunteers")
+    assert (refused.status_code, code_of(refused)) == (405, "not-allowed")

@@ -43,6 +43,9 @@ NOT_CHECKED = (
 )
 """What the tool expects of all that is made or deleted, and is not so here."""
 
+REFUSED = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429"]
+"""How a request may be answered that the document does not allow; 413 if it is too long as well."""
+
 PASSWORD = "in-no-example"
 
 SHARE = 0.7
@@ -107,6 +110,7 @@ def _world(api: Api, player: Player) -> dict[str, list[Any]]:
         "board": [board],
         "number": numbers,
         "path": [club],
+        "game": ["pow2", "goliath", "one"],
         "userid": ["bob", "eve"],
         "challenge": challenges,
         "report": [bob.post("/api/reports", report).json()["id"]],
@@ -117,8 +121,13 @@ def _world(api: Api, player: Player) -> dict[str, list[Any]]:
 def _config(there: Mapping[str, Sequence[Any]]) -> str:
     """Return the settings by which the tool often names what there is."""
     names = [f"[dictionaries.{name}]\nvalues = {json.dumps(one)}" for name, one in there.items()]
-    used = [f'"path.{name}" = {{ dictionary = "{name}", probability = {SHARE} }}' for name in there]
-    return "\n".join([*names, "[parameters]", *used])
+    used = [
+        f'"{place}.{name}" = {{ dictionary = "{name}", probability = {SHARE} }}'
+        for name in there
+        for place in ("path", "query", "body")
+    ]
+    refused = f"[checks.negative_data_rejection]\nexpected-statuses = {json.dumps(REFUSED)}"
+    return "\n".join([*names, "[parameters]", *used, refused])
 
 
 def _run(
