@@ -185,7 +185,9 @@ def typings() -> Iterator[Any]:
     for number, example in enumerate(EXAMPLES):
         for turn, name in enumerate(SHAPES):
             in_turn = turn == number % len(SHAPES)
-            if not (in_turn or turn == (number + 4) % len(SHAPES) or name == "like a board" or FULL):
+            if not (
+                in_turn or turn == (number + 4) % len(SHAPES) or name == "like a board" or FULL
+            ):
                 continue
             # the one line in which any number of boards may follow a password
             marks = (
