@@ -52,6 +52,8 @@ def change_admission(app: App, changes: Mapping[str, str], *, by: AccountId = TE
     for name, value in changes.items():
         if value not in ADMISSION_VALUES.get(name, ()):
             raise Refusal(Code.BAD_OPTION, REFUSALS("admission-value", name=name, value=value))
+    if not changes:
+        return
     app.admissions.change(dict(changes))
     said = ", ".join(f"{name} {value}" for name, value in changes.items())
     record_act(app, by, Act.ADMISSION_CHANGED, what=said)

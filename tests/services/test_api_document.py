@@ -12,10 +12,11 @@ import jsonschema_rs
 import pytest
 
 from domain.errors import Code
+from infra.people.logos import MOST_BYTES
 from infra.people.tokens import Scope
 from services.app.error_codes import CODE_INFO
 from services.http.api.auth import Own
-from services.http.api.bodies import Sender
+from services.http.api.bodies import MAX_BODY_BYTES, Sender
 from services.http.api.declared import ANY_TOKEN, ANYBODY, ApiRoutes, refuses
 from services.http.api.openapi import schemas
 from services.http.api.routes.analyses import AnalysedPly, AnalysisUnderWay, MatchAnalysis
@@ -130,6 +131,12 @@ def test_unknown_fields_are_refused_in_every_body(document):
     ]
     assert len(bodies) > 15
     assert all(schemas[name]["additionalProperties"] is False for name in bodies)
+
+
+def test_a_logo_that_the_document_allows_fits_into_a_request(document):
+    fields = document["components"]["schemas"]["SiteChange"]["properties"]
+    (most,) = (one["maxLength"] for one in fields["logo"]["anyOf"] if "maxLength" in one)
+    assert MOST_BYTES * 4 / 3 <= most < MAX_BODY_BYTES - 10_000
 
 
 class Links(HTMLParser):

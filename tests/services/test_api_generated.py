@@ -131,11 +131,11 @@ def allowed(name: str) -> set[str]:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(900)  # some 2,000 requests one after the other, 40 s on a quiet machine
+@pytest.mark.timeout(900)  # some 6,500 requests one after the other, which a busy machine stretches
 def test_what_schemathesis_asks_is_answered_as_the_document_promises(tmp_path):
     with Api(tmp_path) as api:
         report = schema.run(api, examples=2, seed=3)
     assert not report.failed, report.text
-    assert report.statuses.total() > 1_500
-    assert report.statuses["200"] > 200
+    assert report.statuses.total() > 5_000
+    assert min(report.statuses[one] for one in ("200", "201", "204")) > 100
     assert not [status for status in report.statuses if status >= "500"], report.text

@@ -282,3 +282,12 @@ def test_the_events_of_a_draft_and_of_a_closed_club_are_for_those_who_see_it(api
         api.parts.clubs.remove_member(club, member.account)
         enter(number, owner)
         assert [one for one in told if not one.comment] == []  # what comes later is not for them
+
+
+def test_a_ladder_has_no_substitutes(api: Api) -> None:
+    organiser, *players = api.players(3)
+    number = made(organiser, form="ladder")
+    enter(number, *players)
+    assert organiser.post(f"/api/tournaments/{number}/start").is_success
+    refused = organiser.post(f"/api/tournaments/{number}/volunteers")
+    assert (refused.status_code, code_of(refused)) == (405, "not-allowed")

@@ -75,7 +75,7 @@ def pipx_install(folder: Path) -> Path:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_what_pipx_installs_serves_and_plays_in_an_empty_folder(tmp_path: Path):
     program, port = pipx_install(tmp_path), free_port()
     place = tmp_path / "empty"
@@ -179,6 +179,7 @@ def test_the_image_is_built_and_serves_without_rights():
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_a_wheel_in_a_fresh_environment_serves_and_plays(tmp_path: Path):
     port = free_port()
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}

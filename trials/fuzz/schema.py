@@ -11,11 +11,12 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from infra.people.accounts import AccountRole
 from infra.people.tokens import Scope
 from tests.helpers.analysing import listening
 from tests.helpers.api import Api, Player
@@ -42,7 +43,13 @@ NOT_CHECKED = (
 )
 """What the tool expects of all that is made or deleted, and is not so here."""
 
+REFUSED = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429"]
+"""How a request may be answered that the document does not allow; 413 if it is too long as well."""
+
 PASSWORD = "in-no-example"
+
+SHARE = 0.7
+"""How often a name of something that there is stands in a path."""
 
 
 class Report(NamedTuple):
@@ -59,28 +66,84 @@ class Report(NamedTuple):
 
 
 def run(api: Api, examples: int, seed: int) -> Report:
-    """Have so many requests made for each operation."""
+    """Have so many requests made for each operation, by a player who has all roles."""
     account = api.parts.accounts.signup("alice", PASSWORD)
+    for role in AccountRole:
+        api.parts.accounts.set_role("alice", role, held=True)
     token = api.parts.tokens.issue(account, "fuzz", list(Scope)).text
     player = Player(api, "alice", account, token)
-    board = api.begun(player, api.player(name="bob"))
-    assert board == 1  # the one that examples are about
-    assert player.move(board, "m13-j7").is_success
+    there = _world(api, player)
     others = [word for name in (LEFT_OUT, *ALONE) for word in ("--exclude-operation-id", name)]
     with listening(api.parts):  # without a process that analyses, a request for an analysis is 503
-        report = _run(api, player, examples, seed, others)
+        report = _run(api, player, examples, seed, others, there)
     for name in ALONE:
         player.token = api.parts.tokens.issue(account, "fuzz", list(Scope)).text
-        report += _run(api, player, examples, seed, ["--include-operation-id", name])
+        report += _run(api, player, examples, seed, ["--include-operation-id", name], {})
     return report
 
 
-def _run(api: Api, player: Player, examples: int, seed: int, which: Sequence[str]) -> Report:
+def _world(api: Api, player: Player) -> dict[str, list[Any]]:
+    """Make one of each thing that paths name, and return their names by parameter."""
+    bob, eve = api.player(name="bob"), api.player(name="eve")
+    board = api.begun(player, bob)
+    assert board == 1  # the one that examples are about
+    assert player.move(board, "m13-j7").is_success
+    numbers = []
+    for terms in (
+        {"section": 3},
+        {"section": 4, "by_code": True},
+        {"form": "ladder"},
+        {"form": "teams"},
+    ):
+        cup = {"name": "Spring Cup", "game": "goliath", "terms": ["--days=3"], **terms}
+        numbers.append(player.post("/api/tournaments", cup).json()["board"])
+        assert player.post(f"/api/tournaments/{numbers[-1]}/open").is_success
+        eve.post(f"/api/tournaments/{numbers[-1]}/entry", {"robot": ""})
+    club = player.post("/api/clubs", {"name": "Rook & Pawn"}).json()["club"]["path"]
+    assert bob.post(f"/api/clubs/{club}/membership").is_success
+    challenges = [
+        one.post("/api/challenges", {"game": "pow2"}).json()["id"] for one in (player, bob)
+    ]
+    report = {"kind": "player", "userid": "eve", "reason": "spam", "words": "20 times"}
+    warning = {"sanction": "warning", "why": "spam"}
+    return {
+        "board": [board],
+        "number": numbers,
+        "path": [club],
+        "game": ["pow2", "goliath", "one"],
+        "userid": ["bob", "eve"],
+        "challenge": challenges,
+        "report": [bob.post("/api/reports", report).json()["id"]],
+        "sanction": [player.post("/api/admin/accounts/eve/sanctions", warning).json()["id"]],
+    }
+
+
+def _config(there: Mapping[str, Sequence[Any]]) -> str:
+    """Return the settings by which the tool often names what there is."""
+    names = [f"[dictionaries.{name}]\nvalues = {json.dumps(one)}" for name, one in there.items()]
+    used = [
+        f'"{place}.{name}" = {{ dictionary = "{name}", probability = {SHARE} }}'
+        for name in there
+        for place in ("path", "query", "body")
+    ]
+    refused = f"[checks.negative_data_rejection]\nexpected-statuses = {json.dumps(REFUSED)}"
+    return "\n".join([*names, "[parameters]", *used, refused])
+
+
+def _run(
+    api: Api,
+    player: Player,
+    examples: int,
+    seed: int,
+    which: Sequence[str],
+    there: Mapping[str, Sequence[Any]],
+) -> Report:
     with TemporaryDirectory() as folder:
-        calls = Path(folder) / "calls.ndjson"
+        calls, config = Path(folder) / "calls.ndjson", Path(folder) / "schemathesis.toml"
+        config.write_text(_config(there))
         done = subprocess.run(
             [
-                TOOL, "run", f"{api.url}/api/openapi.json", *which,
+                TOOL, "--config-file", config, "run", f"{api.url}/api/openapi.json", *which,
                 "--header", f"Authorization: Bearer {player.token}",
                 "--max-examples", str(examples), "--seed", str(seed), "--workers", "1",
                 "--checks", "all", "--exclude-checks", ",".join(NOT_CHECKED),

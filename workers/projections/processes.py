@@ -47,7 +47,7 @@ MOST_LOST: Final = 3
 """Processes that end with the same shard until the rebuild is given up."""
 
 _LOOK_SECONDS: Final = 1.0
-_END_SECONDS: Final = 5.0
+_END_SECONDS: Final = 30.0
 _NICENESS: Final = 10
 """The server that runs comes first."""
 

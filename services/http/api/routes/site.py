@@ -7,6 +7,7 @@ import msgspec
 from litestar.params import JSONBody
 
 from domain.errors import Code
+from infra.people.logos import MOST_BYTES
 from infra.people.masthead import SiteChanges, SiteText
 from infra.people.tokens import Scope
 from services.app.context import App
@@ -45,7 +46,7 @@ class SiteChange(RequestBody, frozen=True):
     """By language."""
     banner_until: str | None = None
     """The last day (UTC), such as `2026-12-24`; empty for an announcement that stays."""
-    logo: Annotated[bytes, msgspec.Meta(max_length=60_000)] | None = None
+    logo: Annotated[bytes, msgspec.Meta(max_length=MOST_BYTES)] | None = None
     """A PNG or WebP picture, in Base64; empty for none."""
 
 

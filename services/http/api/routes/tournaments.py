@@ -401,7 +401,10 @@ async def withdraw_player(
     Scope.PLAY,
     waits=True,
 )
-@refuses(*_ACTING, *COMMAND_ERRORS, Code.ALREADY_ENTERED, Code.AGAINST_TERMS, Code.SANCTIONED)
+@refuses(
+    *(*_ACTING, *COMMAND_ERRORS, Code.ALREADY_ENTERED, Code.AGAINST_TERMS, Code.SANCTIONED),
+    Code.NOT_ALLOWED,
+)
 async def volunteer_as_substitute(number: Number, sender: Sender) -> Answered:
     """Agree to take over the place of a player who leaves a tournament that runs; its `entry` takes that back."""
     return await sender.submit(tournaments.volunteer(sender.app, sender.actor, number))
