@@ -107,9 +107,7 @@ class TournamentStarted(TournamentEventBody, frozen=True, tag="tournament-starte
     """The entry was closed. From now on players are numbers in this order, from 0."""
 
     players: tuple[Entrant, ...]
-    """By their ratings, the highest first, and by their entry; or by lot."""
-    numbered: int = 0
-    """How many players the events before it have numbered, who come before these."""
+    """By their ratings, the highest first, and by their entry; or by lot. Those that the events before it have numbered come first."""
 
 
 class SectionPaired(TournamentEventBody, frozen=True, tag="section-paired"):

@@ -29,7 +29,7 @@ def start_of(players: Sequence[Entrant]) -> tuple[PlayersNumbered | TournamentSt
     parts = range(0, last, MOST_NUMBERED)
     return (
         *(PlayersNumbered(players=tuple(players[at : at + MOST_NUMBERED])) for at in parts),
-        TournamentStarted(players=tuple(players[last:]), numbered=last),
+        TournamentStarted(players=tuple(players[last:])),
     )
 
 

@@ -83,6 +83,8 @@ class TournamentRow(msgspec.Struct, frozen=True, array_like=True):
     """Of a Swiss tournament."""
     to_take_over: int = 0
     """How many matches have a seat that a substitute is to take over."""
+    numbered: int = 0
+    """While it starts, how many players have their numbers already."""
 
     @property
     def waits(self) -> bool:
@@ -482,8 +484,12 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(row, entered=row.entered - 1)
         case events.LeftAfterSeason():
             return replace(row, entered=row.entered - 1)
-        case events.TournamentStarted():
-            return replace(row, phase=Phase.RUNNING, entered=body.numbered + len(body.players))
+        case events.PlayersNumbered(players=players):
+            return replace(row, numbered=row.numbered + len(players))
+        case events.TournamentStarted(players=players):
+            return replace(
+                row, phase=Phase.RUNNING, entered=row.numbered + len(players), numbered=0
+            )
         case events.SectionPaired():
             return replace(row, pairings=row.pairings + len(body.pairings), stage=body.stage)
         case events.ResultsCounted() if not all(one.result for one in body.reports):

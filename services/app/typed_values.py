@@ -1,4 +1,4 @@
-"""What people type where a form or a command line wants a number or one of a few words.
+"""Numbers and choices as people type them into forms and command lines.
 
 Which numbers are allowed is checked by the use case that takes the number.
 """

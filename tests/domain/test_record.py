@@ -32,7 +32,7 @@ from domain.match.history import (
 )
 from domain.match.state import cache_position
 from domain.records import SCHEMA, command_id
-from tests.golden.make_events import ALL, FILE
+from tests.golden.make_events import ALL, FILE, made
 from tests.helpers.given import ALICE, BOB, Match, alternating, history, pow2
 from tests.helpers.tournaments import NUMBER
 
@@ -73,9 +73,10 @@ def tag_of(body: type[Event]) -> object:
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_bytes_of_whole_matches_are_the_golden_ones(name: str) -> None:
-    match = ALL[name]()
+    match, context = made(name)
     assert [data.hex() for data in match.events] == [data.hex() for data in TODAY[name]]
-    match.holds()
+    with context():
+        match.holds()
 
 
 def test_every_event_of_todays_schema_has_a_golden_sample() -> None:

@@ -7,8 +7,10 @@ the bytes of an earlier form, which are read like these.
 """
 
 import json
+from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
+from unittest import mock
 
 from msgspec.structs import replace
 
@@ -19,6 +21,7 @@ from domain.match.conditional_moves import ConditionalMove
 from domain.match.events import MatchSource
 from domain.match.imports import import_command
 from domain.records import SERVER_ACCOUNT
+from domain.tournament import parts
 from domain.tournament.commands import (
     AdjudicateMatches,
     AppointDirectors,
@@ -481,17 +484,49 @@ def threes():
     return found
 
 
+def divided():
+    """A tournament whose start, last round and places are in several events each, by the limits of `small_parts`."""
+    found = Tournament()
+    found.draft(when_full=False, capacity=0, days=5, tiebreaks=("wins", "lot"), seed_by_lot=True)
+    found.enter(7)
+    found.do(ORGANISER, StartTournament())
+    found.wait(days=5)
+    found.do(SERVER_ACCOUNT, EndRound(stage=1))
+    found.do(ORGANISER, ConfirmPlaces())
+    return found
+
+
+@contextmanager
+def small_parts():
+    """Divide what is of few players as what is of many; events of thousands would be long here."""
+    with (
+        mock.patch.object(parts, "MOST_NUMBERED", 3),
+        mock.patch.object(parts, "MOST_DRAWN", 4),
+        mock.patch.object(parts, "MOST_PLACES", 4),
+    ):
+        yield
+
+
 TOURNAMENTS = {
     "cancelled tournament": cancelled, "invited tournament": invited, "knockout": knockout, "ladder": ladder, "league": league,
     "left tournament": left, "substituted tournament": substituted, "swiss": swiss, "teams": teams,
     "threes": threes, "tournament": tournament, "thematic tournament": thematic,
+    "divided tournament": divided,
 }  # fmt: skip
 ALL = MATCHES | TOURNAMENTS
+IN_SMALL_PARTS = {"divided tournament"}
+
+
+def made(name):
+    """Return a match or a tournament, and the context in which it is decided again."""
+    context = small_parts if name in IN_SMALL_PARTS else nullcontext
+    with context():
+        return ALL[name](), context
 
 
 def record(kept):
     """Return what is recorded with the matches and tournaments that are new."""
-    new = {name: [data.hex() for data in make().events] for name, make in ALL.items()}
+    new = {name: [data.hex() for data in made(name)[0].events] for name in ALL}
     return new | kept
 
 

@@ -58,7 +58,7 @@ const BODIES = {
   "lots-drawn": "draw:draw order:counts",
   "left-after-season": "account:account player:count",
   "players-numbered": "players:any",
-  "tournament-started": "players:any numbered:count=0",
+  "tournament-started": "players:any",
   "section-paired": "players:counts pairings:any",
   "groups-paired": "players:counts pairings:any stage:count byes:counts thirds:counts",
   "results-counted": "reports:any",
