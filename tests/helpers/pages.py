@@ -22,6 +22,10 @@ _DONE = "this was the answer"
 
 _VARIES = (
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z)?", "DATE"),
+    (r"\b\d{4}-\d\d-\d\d\b", "DAY"),
+    (r"signup\?link=\S+", "signup?link=TEXT"),
+    (r"\b[0-9a-f]{16}\b", "ID"),
+    (r"\b[a-z0-9]{4}-[a-z0-9]{4}-[a-z0-9]{4}$", "PASSWORD"),
     (r"\bprocess \d+(, \d+)*", "process N"),
     (r"\bserve-[\w.]+-\d+", "serve-NAME"),
     (r"\b[\w.-]+/\d+:", "NAME/N:"),
@@ -120,7 +124,7 @@ def differs(shown: str, said: str) -> str:
 
 def _plain(text: str) -> str:
     for pattern, word in _VARIES:
-        text = re.sub(pattern, word, text)
+        text = re.sub(pattern, word, text, flags=re.MULTILINE)
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
 
 
