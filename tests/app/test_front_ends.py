@@ -282,7 +282,9 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.ask": WITHIN,
     "tournaments.ask_with_reasons": WITHIN,
     "tournaments.check_directs": WITHIN,
-    "tournaments.visible_state": Row((WEB,), "the receipt of its last event, as of a match"),
+    "tournaments.visible_state": Row(
+        (API, WEB), "its events, and the receipt of its last one, as of a match"
+    ),
     "tournaments.tournaments_for": Row(),
     "tournaments.view_of": Row(),
     "matches.staff_at_deal": Row((WEB,), "the page of a match says who could have chosen the deal"),
@@ -352,7 +354,9 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.shown_name": Row(
         (LANGUAGE, WEB), "an answer of the API has the number of a match's tournament"
     ),
-    "tournaments.sees_club": WITHIN,
+    "tournaments.sees_club": Row(
+        (API,), "a stream that goes on asks whether its reader is still a member"
+    ),
     "tournament_names.visible_names": Row((WEB,), "a program has the numbers of its notices"),
     "tournament_names.names_in_notices": Row((WEB,), "a program has the numbers of its notices"),
     "tournament_names.tournaments_of_matches": Row(

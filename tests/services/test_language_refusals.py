@@ -124,7 +124,7 @@ REFUSED = (
     )),
     # cases
     (f"claim 1 {A} #9 text", Code.UNKNOWN_PLY, ""),
-    *((f"claim 1 {A} #{ply} text", Code.UNKNOWN_PLY, "write the ply as #4") for ply in ("x", 10**6)),
+    *((f"claim 1 {A} #{ply} text", Code.UNKNOWN_PLY, "write the ply as #4") for ply in ("x", 10**9)),
     (f"claim 1 {A} #0 my password is mad-hatter", Code.BAD_REQUEST, ""),
     (f"claim 1 {C} #0 text", Code.NOT_A_PLAYER, ""),
     (f"appeal 1 {A} text", Code.UNKNOWN_CLAIM, ""),
