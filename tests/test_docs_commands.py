@@ -69,6 +69,7 @@ NOT_TYPED = {
     ): "it is for a server that was lost; tests/backup restores such ones",
     ("docs/growing.md", "export MATCHPOST_REDIS_URL"): NO_CLUSTER,
     ("docs/growing.md", "matchpost prepare"): NO_CLUSTER,
+    ("docs/growing.md", "MATCHPOST_DURABILITY=replicated"): NO_CLUSTER,
     ("docs/growing.md", "docker "): NO_CLUSTER,
     ("docs/growing.md", "kubectl "): NO_CLUSTER,
     ("docs/growing.md", "systemd-sysusers"): SETUP,

@@ -12,7 +12,7 @@ from infra.settings.settings import Settings
 from infra.store.jobs import LaneTurn, RetireRun
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
-from services.doctor.findings import count
+from services.doctor.findings import count, span
 
 _BAR: Final = 20  # characters
 _LEAST_PAUSE: Final = 0.1  # seconds
@@ -33,6 +33,11 @@ def run(settings: Settings, as_json: bool, interval: float | None) -> int:  # no
 
 def _now() -> int:
     return time.time_ns() // 1_000_000
+
+
+def _ago(at: int, now: int) -> str:
+    """Return how long before `now` something was; both in ms."""
+    return f"{span(max(0, now - at) // 1000)} ago"
 
 
 def _as_json(status: Status) -> str:
@@ -110,10 +115,9 @@ def _lane_line(lane: LaneStatus, most: int, now: int) -> str:
 
 
 def _turn_text(turn: LaneTurn, now: int) -> str:
-    ago = max(0, now - turn.at) / 1000
     outcomes = count(turn.outcomes, "outcome", "outcomes")
     batches = count(turn.batches, "batch", "batches")
-    return f"last turn {ago:.0f} s ago by {turn.worker}: {outcomes} in {batches}, {turn.ms} ms"
+    return f"last turn {_ago(turn.at, now)} by {turn.worker}: {outcomes} in {batches}, {turn.ms} ms"
 
 
 def _queue_line(queue: JobQueueStatus) -> str:
@@ -160,14 +164,14 @@ def _scrub_line(status: Status, now: int) -> str:
     scrub, faults = status.scrub, len(status.scrub_faults)
     parts = [f"{count(scrub.matches, 'match', 'matches')} checked in the present round"]
     if scrub.last_ended:
-        ago, took = max(0, now - scrub.last_ended) / 1000, scrub.last_ms / 1000
-        parts.append(f"last whole round {ago:.0f} s ago: {scrub.last_matches} in {took:.0f} s")
+        ago, took = _ago(scrub.last_ended, now), span(scrub.last_ms // 1000)
+        checked = count(scrub.last_matches, "match", "matches")
+        parts.append(f"last whole round {ago}: {checked} in {took}")
     if faults:
         parts.append(f"{count(faults, 'fault', 'faults')}: see the doctor")
     return f"scrub    {', '.join(parts)}"
 
 
 def _run_text(run: RetireRun, now: int) -> str:
-    ago = max(0, now - run.at) / 1000
     did = f"{run.retired} retired, {run.kept} kept"
-    return f"last run {ago:.0f} s ago by {run.worker} in shard {run.shard}: {did}, {run.ms} ms"
+    return f"last run {_ago(run.at, now)} by {run.worker} in shard {run.shard}: {did}, {run.ms} ms"

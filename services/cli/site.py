@@ -93,7 +93,7 @@ def _show(found: Masthead, texts: dict[SiteText, dict[str, str]]) -> None:
         said = ", ".join(
             f"{language} ({len(text)} characters)" for language, text in sorted(by_language.items())
         )
-        print(f"{kind}: {said or 'none'}")
+        print(f"text {kind}: {said or 'none'}")
     until = f" until {last_day(found.banner_until)}" if found.banner_until else ""
     for language, text in sorted(found.banner.items()):
         print(f"banner, {language}{until}: {text}")

@@ -266,16 +266,16 @@ def test_the_terminal_sets_it_and_shows_it(api, capsys, tmp_path):
     assert capsys.readouterr().out.splitlines() == [
         "name: Nordclub",
         "contact: club@example.org",
-        "rules: en (8 characters)",
-        "privacy: none",
-        "imprint: none",
-        "contact: none",
+        "text rules: en (8 characters)",
+        "text privacy: none",
+        "text imprint: none",
+        "text contact: none",
         "banner, en until 2099-12-24: Be kind.",
         f"logo: {logo_name(PNG)}",
     ]
     assert at_terminal(api, "text", "rules", "en", remove=True) == 0
     assert at_terminal(api, "logo", remove=True) == 0
-    assert "rules: none" in capsys.readouterr().out
+    assert "text rules: none" in capsys.readouterr().out
     for words, said in (
         (("text", "laws", "en", str(rules)), "bad-option: the texts of a site are rules, privacy"),
         (("text", "rules", "en", str(tmp_path / "none")), "can't be read"),

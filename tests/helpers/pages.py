@@ -32,6 +32,9 @@ _VARIES = (
     (r"\b[\d.]+ (ms|s|min|h|d|MiB|GiB|days?|hours?)\b", "N"),
     (r"\bValkey [\d.]+", "Valkey N"),
     (r"\b\d+ files\b", "N files"),
+    (r"\b\d+ characters\b", "N characters"),
+    (r"\b\d+ outcomes? in \d+ batch(es)?\b", "N outcomes in N batches"),
+    (r"\b(no|\d+) match(es)? checked\b", "N matches checked"),
 )
 """What another machine or another day has otherwise."""
 

@@ -4,6 +4,7 @@ MACs of accounts: every way in which a record is written keeps its MAC right, an
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -133,9 +134,15 @@ def test_doctor_queue_and_metrics_show_the_last_round_and_the_faults(server, cap
     queue_command.run(server.settings, as_json=False, interval=None)
     line = capsys.readouterr().out.splitlines()[-1]
     assert line.startswith("scrub    ")
-    assert "last whole round " in line
-    server.client.zadd(keys.due(0), {4444: 5})
+    assert re.search(r", last whole round \d+ s ago: \d+ match(es)? in \d+ s$", line)
     record = ScrubRecord(server.client)
+    notes, earlier = record.read(), 40 * 60_000
+    record.write(
+        replace(notes, last_began=notes.last_began - earlier, last_ended=notes.last_ended - earlier)
+    )
+    queue_command.run(server.settings, as_json=False, interval=None)
+    assert ", last whole round 40 min ago: " in capsys.readouterr().out
+    server.client.zadd(keys.due(0), {4444: 5})
     record.write(replace(record.read(), began=0))
     run(server)
     (said,) = [one for one in judge(gather(server.settings)) if one.about == "scrub"]

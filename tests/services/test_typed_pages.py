@@ -15,6 +15,7 @@ from tests.test_docs_commands import STORY, reason, typed_by
 THIS = "tests/services/test_typed_pages.py"
 ID = re.compile(r"\b[0-9a-f]{16}\b")
 LOGO = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes((0, 0, 0, 64)) * 2 + bytes((8, 6, 0, 0, 0))
+BANNER = "The server is away on Sunday from 10 to 11 UTC.\n"
 PLAYERS = ("docs/terminal.md",)
 """Pages whose reader has no server on the own machine."""
 
@@ -25,11 +26,13 @@ def served(tmp_path: Path) -> Iterator[Served]:
     saved = {"plan.json": "{", "class7b.csv": "userid,name"}
     for name, beginning in saved.items():
         (tmp_path / name).write_text(block("docs/club.md", beginning), "utf-8")
-    for name in ("rules.md", "impressum.md", "sunday.txt"):
+    for name in ("rules.md", "impressum.md"):
         (tmp_path / name).write_text("Be kind.\n", "utf-8")
+    (tmp_path / "sunday.txt").write_text(BANNER, "utf-8")
     (tmp_path / "logo.png").write_bytes(LOGO)
     env = {
         "MATCHPOST_HTTP": "127.0.0.1:0",
+        "MATCHPOST_SITE": "https://play.example.org",
         "MATCHPOST_LOG_FORMAT": "json",
         "MATCHPOST_SECURITY_LOG": str(tmp_path / "security.log"),
         "MATCHPOST_WORKERS": "1",
