@@ -1,4 +1,4 @@
-"""Thematic tournaments from draft to confirmed places: each match begins with the opening, whoever has which side."""
+"""Thematic tournaments from draft to confirmed places: each match begins with the opening, with the sides either way round."""
 
 import pytest
 
