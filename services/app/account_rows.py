@@ -12,7 +12,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from services.app.preferences import read_language
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 COLUMNS: Final = ("userid", "name", "email", "language")
 

@@ -27,9 +27,9 @@ from infra.sentences import day_of
 from services.app.acts import TERMINAL, Act, check_reason, record_act
 from services.app.admission import admitted
 from services.app.context import App
-from services.app.refusal_words import SAY
 from services.app.roles import require_operator
 from services.app.sanctions import end_after
+from services.app.sentences import SAY
 from services.app.tournaments import leave_all
 from services.app.userids import claimed_userid
 

@@ -6,8 +6,8 @@ from domain.errors import Code, Refusal
 from domain.records import AccountId
 from infra.people.acts import MOST_OF_REASON, TERMINAL, Act, RecordedAct
 from services.app.context import App
-from services.app.refusal_words import SAY
 from services.app.roles import require_moderator
+from services.app.sentences import SAY
 
 __all__ = ["PAGE", "TERMINAL", "Act", "acts_of", "check_reason", "record_act"]
 

@@ -21,8 +21,8 @@ from infra.redis.recent import FRESH_SECONDS
 from infra.sentences import SAY
 from services.app.acts import TERMINAL, Act, record_act
 from services.app.context import App
-from services.app.refusal_words import SAY as REFUSALS
 from services.app.roles import require_operator
+from services.app.sentences import SAY as REFUSALS
 
 ADMISSION_VALUES: Final = {
     one.encode_name: getattr(one.type, "values", ())

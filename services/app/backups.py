@@ -32,8 +32,8 @@ from infra.valkey.server import is_embedded
 from services import __version__
 from services.app.acts import record_act
 from services.app.context import App
-from services.app.refusal_words import SAY
 from services.app.roles import require_operator
+from services.app.sentences import SAY
 
 PUBLISHED_SECONDS: Final = 120.0
 """How long a backup of a cluster waits for the publisher."""

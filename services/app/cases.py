@@ -18,7 +18,7 @@ from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.disputes import check_arbiter, check_may_see
 from services.app.matches import load_state, statements_of
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 PAGE: Final = 20
 """Cases of a page of the queue."""

@@ -25,8 +25,8 @@ from services.app.draws import read_commitment
 from services.app.matches import read_snapshot
 from services.app.opponents import check_fills, check_wanted, reserve_robot_match, robot_of
 from services.app.play import Steps, course, decided
-from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start, check_may_write
+from services.app.sentences import SAY
 
 
 def proposal_of(  # noqa: PLR0913 - what a challenge has

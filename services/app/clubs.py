@@ -36,9 +36,9 @@ from services.app.acts import record_act
 from services.app.admission import check_link_range, recent_admission
 from services.app.context import Actor, App
 from services.app.queries import listed_matches
-from services.app.refusal_words import SAY
 from services.app.roles import has_role
 from services.app.sanctions import check_may_write
+from services.app.sentences import SAY
 
 MOST_LINKS: Final = 20
 """Most links that a club can have at a time."""

@@ -21,8 +21,8 @@ from services.app.draws import DrawPart, accept_command, read_text
 from services.app.move_text import read_move
 from services.app.play import Course, Steps, decided
 from services.app.receipts import Answered
-from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
+from services.app.sentences import SAY
 
 RevealedText = Annotated[
     str, msgspec.Meta(min_length=2, max_length=128, pattern="^([0-9A-Fa-f]{2})+$")

@@ -20,7 +20,7 @@ from domain.rules import AnyRules, Seat, rules_by_id
 from services.app.context import Actor, App
 from services.app.matches import check_exists, read_snapshot
 from services.app.move_text import as_move, read_move, split_ply
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 MOST_IN_LINES: Final = 2 * CONDITIONAL_MOVES_LIMIT
 """Moves in all lines of one request, at most, because each is checked."""

@@ -17,8 +17,8 @@ from services.app.context import App
 from services.app.games import game_keys
 from services.app.matches import read_snapshot
 from services.app.names import name_of, names_by_seat
-from services.app.refusal_words import SAY
 from services.app.sanctions import sanction_held
+from services.app.sentences import SAY
 
 ANYONE: Final = "anyone"
 KNOWN: Final = "known"

@@ -9,7 +9,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from infra.store.failures import DamagedMatches
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 logger = logging.getLogger(__name__)
 

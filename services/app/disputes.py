@@ -31,7 +31,7 @@ from services.app.context import Actor, App
 from services.app.matches import load_state
 from services.app.play import Steps, check, course, finish
 from services.app.receipts import Answered
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.tournament_directors import directs_match
 
 KINDS: Final = ("dismissed", "back", "result", "draw", "annul", "time")

@@ -18,7 +18,7 @@ from services.app.move_text import read_move, split_ply
 from services.app.names import shown_name
 from services.app.play import Steps, course, decided
 from services.app.receipts import Answered
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 
 class DraftPreview(msgspec.Struct, frozen=True):

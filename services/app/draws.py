@@ -23,7 +23,7 @@ from domain.records import AccountId, CommandId, command_id
 from infra.audit.draws import DEALS
 from infra.store.draw_texts import DrawTexts
 from services.app.context import App
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 REVEAL_FRONT_END: Final = "reveal"
 """The front end in the ids of commands that reveal a text, which is its own proof."""

@@ -66,7 +66,7 @@ from services.app.damaged_match import refuse_damaged
 from services.app.imports import imported_from
 from services.app.matches import load_state, statements_of
 from services.app.receipts import NOT_PUBLISHED
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.tournaments import visible_state
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from infra.people.first_operator import FirstOperatorLink
 from services.app.accounts import own_profile
 from services.app.acts import Act, record_act
 from services.app.context import App
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 
 def check_first_link(app: App, text: str) -> None:

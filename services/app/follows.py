@@ -19,7 +19,7 @@ from services.app.context import App
 from services.app.matches import load_state
 from services.app.names import userids_of
 from services.app.queries import listed_matches
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 _PLAYED_EACH: Final = 50
 _OWN: Final = 10_000

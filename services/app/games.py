@@ -4,7 +4,7 @@ from functools import cache
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, all_rules, latest_rules
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 
 @cache

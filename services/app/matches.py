@@ -36,7 +36,7 @@ from infra.store.watermarks import read_published_sizes
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.drafts import draft_of
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 if TYPE_CHECKING:
     from infra.store.analyses import AnalysisJobs, AnalysisProgress

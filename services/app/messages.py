@@ -14,8 +14,8 @@ from services.app.acts import Act, record_act
 from services.app.contact import check_chat, check_message, strangers_to
 from services.app.context import App
 from services.app.matches import load_state
-from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_write
+from services.app.sentences import SAY
 
 
 def find_recipients(app: App, userids: Sequence[str]) -> list[AccountId]:

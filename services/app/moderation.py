@@ -33,9 +33,9 @@ from services.app.clubs import visible_challenge
 from services.app.context import Actor, App
 from services.app.matches import load_state
 from services.app.messages import inbox
-from services.app.refusal_words import SAY
 from services.app.roles import require_moderator
 from services.app.sanctions import end_after, sanction_held
+from services.app.sentences import SAY
 from services.app.tournaments import visible_state
 
 QUEUE: Final = 100

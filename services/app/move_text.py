@@ -14,7 +14,7 @@ from typing import Any, Final
 from domain.errors import Code, Refusal
 from domain.match import decide
 from domain.rules import AnyRules
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 _HYPHENS: Final = "\u2010\u2011\u2212\ufe63\uff0d"
 """Hyphens that don't break, minus signs, full-width ones: one typed hyphen each."""

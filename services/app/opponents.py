@@ -22,7 +22,7 @@ from services.app.context import Actor, App
 from services.app.games import game_keys
 from services.app.matches import read_snapshot
 from services.app.names import name_of, names_by_seat
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 START_SECONDS: Final = 3_600
 """Age at which a start that has no match yet counts as failed."""

@@ -29,8 +29,8 @@ from services.app.games import read_multiplayer_game
 from services.app.matches import read_snapshot
 from services.app.opponents import check_robots_play
 from services.app.play import Steps, course, finish
-from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
+from services.app.sentences import SAY
 
 MOST_PAIRINGS: Final = 500
 """Matches of a batch."""

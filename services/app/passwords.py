@@ -22,8 +22,8 @@ from services.app.account_rows import AccountRow, check_row
 from services.app.accounts import authenticate, own_profile, refuse_robot, sign_up
 from services.app.acts import TERMINAL, Act, record_act
 from services.app.context import App
-from services.app.refusal_words import SAY
 from services.app.roles import require_operator
+from services.app.sentences import SAY
 
 FRESH_MS: Final = 10 * 60_000
 """How long a password counts as given recently."""

@@ -22,7 +22,7 @@ from infra.settings.push_services import is_allowed, read_push_services
 from services.app.contact import ANYONE, KNOWN, NONE
 from services.app.context import App
 from services.app.games import read_display, read_game
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 MAIL_CHOICES: Final = ("move", "daily", "none")
 """When mail is sent: at once whenever something happens, once a day with reminders, or never."""

@@ -16,8 +16,8 @@ from services.app.accounts import begin_account
 from services.app.admission import admitted, check_signups
 from services.app.context import App
 from services.app.passwords import is_fresh
-from services.app.refusal_words import SAY
 from services.app.second_factors import step_over
+from services.app.sentences import SAY
 from services.app.userids import claimed_userid
 
 _AWAY, _NEW = "provider", "provider-new"

@@ -11,7 +11,7 @@ from services.app.context import Actor, App
 from services.app.move_text import read_move
 from services.app.play import Steps, course, decided
 from services.app.receipts import Answered
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.start import start_by_name
 
 MOST_MOVES: Final = 300

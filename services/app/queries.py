@@ -25,7 +25,7 @@ from infra.projections.ratings import Rating, RatingPoint
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.games import game_keys
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 _PAIR: Final = 2
 

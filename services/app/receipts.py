@@ -26,7 +26,7 @@ from infra.store.outcomes import CommandOutcome, parse
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
 from services.app.damaged_match import UNREADABLE, refuse_damaged
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 logger = logging.getLogger(__name__)
 

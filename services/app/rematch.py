@@ -20,7 +20,7 @@ from services.app.draws import DrawPart
 from services.app.matches import load_state, read_snapshot, was_sealed
 from services.app.play import Steps, course, decided
 from services.app.receipts import Answered
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.start import invite, numbered_start, unrated_with_robots
 
 _REMATCH: Final = "rematch"

@@ -5,7 +5,7 @@ from domain.records import AccountId
 from infra.people.accounts import AccountRole
 from infra.people.acts import TERMINAL, Act
 from services.app.context import App
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 
 def has_role(app: App, account: AccountId | None, *roles: AccountRole) -> bool:

@@ -7,7 +7,7 @@ from domain.records import AccountId
 from infra.people.moderation import DAY_MS, Sanction, SanctionKind
 from infra.sentences import day_of
 from services.app.context import App
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.typed_values import typed_number
 
 MOST_DAYS: Final = 3_650

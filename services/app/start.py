@@ -32,8 +32,8 @@ from services.app.opponents import (
     has_robot,
     reserve_robot_match,
 )
-from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
+from services.app.sentences import SAY
 
 
 def start_by_name(  # noqa: PLR0913 - what a match is made of

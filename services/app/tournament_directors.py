@@ -22,7 +22,7 @@ from services.app.context import Actor, App
 from services.app.matches import read_snapshot
 from services.app.play import Steps, course
 from services.app.receipts import Answered
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.threes import results_of_directors
 from services.app.tournaments import (
     TournamentView,

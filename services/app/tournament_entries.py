@@ -10,8 +10,8 @@ from infra.redis.reads import read_all
 from services.app import clubs
 from services.app.context import Actor, App
 from services.app.games import game_keys
-from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
+from services.app.sentences import SAY
 
 
 def rating_of_entrant(app: App, actor: Actor, state: TournamentState, account: AccountId) -> int:

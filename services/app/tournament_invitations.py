@@ -11,8 +11,8 @@ from services.app.contact import check_challenge
 from services.app.context import Actor, App
 from services.app.play import Steps, course
 from services.app.receipts import Answered
-from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
+from services.app.sentences import SAY
 from services.app.tournaments import TournamentView, ask, visible_state
 
 

@@ -34,7 +34,7 @@ from domain.tournament.three_results import SEATS
 from services.app import clubs
 from services.app.context import App
 from services.app.games import read_multiplayer_game
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 USUAL_SECTION: Final = 7
 """Players of a section, where nobody says."""

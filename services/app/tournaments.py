@@ -58,8 +58,8 @@ from services.app.context import Actor, App
 from services.app.matches import read_snapshot
 from services.app.play import Steps, course, decided, finish
 from services.app.receipts import Answered
-from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
+from services.app.sentences import SAY
 from services.app.threes import ends_with
 from services.app.tournament_entries import captain_of, check_code, rating_of_entrant
 from services.app.tournament_outcomes import outcome_of

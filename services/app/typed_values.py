@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from domain.errors import Code, Refusal
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 
 __all__ = ["read_choice", "typed_number"]
 

@@ -21,7 +21,7 @@ from infra.projections.lag import unread_events
 from infra.projections.match_lists import MatchFilter, MatchListRow
 from infra.store.port import Watermark
 from services.app.context import Actor, App
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.typed_values import typed_number
 
 VACATION_FRONT_END: Final = "vacation"

@@ -16,7 +16,7 @@ from services.app.context import Actor, App
 from services.app.games import game_keys
 from services.app.play import WAIT_SECONDS, RecordedRefusal
 from services.app.receipts import receipt_if_any
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.language.answer import Answer, refusal
 from services.language.arguments import check_key, check_line, check_text, nearest, read_board
 from services.language.commands import FORMS, GENERAL_FORMS

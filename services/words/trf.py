@@ -16,7 +16,7 @@ from domain.tournament.swiss_rounds import cells_by_round
 from infra.languages.wording import IN_ENGLISH
 from services.app.context import App
 from services.app.names import names_of
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.tournaments import TournamentView
 from services.words.agreements import described
 

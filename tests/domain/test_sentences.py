@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import services.app.refusal_words  # noqa: F401 - it adds its sentences
+import services.app.sentences  # noqa: F401 - it adds its sentences
 from domain.match import sentences as of_matches
 from domain.sentences import Sentence, Sentences, SentenceTemplate, all_templates, counted, words
 from infra.languages.wording import wording

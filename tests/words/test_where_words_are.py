@@ -28,7 +28,7 @@ CATALOGUES = (
     "domain/",
     "infra/sentences.py",
     # refusals, and the name of an account that was erased
-    "services/app/refusal_words.py",
+    "services/app/sentences.py",
     "services/app/names.py",
     "services/app/error_codes.py",
     # the parts of mails, which say how to reply

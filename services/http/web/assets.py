@@ -22,7 +22,7 @@ from markupsafe import Markup
 from domain.drawing import PAGE_STYLE
 from domain.errors import Code, Refusal
 from infra.languages.catalogues import script_words, translated
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.http.middleware import Encoding, accepted_encoding, compress_well
 from services.http.web.declared import Pages
 

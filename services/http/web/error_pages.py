@@ -14,7 +14,7 @@ from domain.errors import Code, Refusal
 from domain.sentences import ENGLISH, Text, text_in
 from services.app.error_codes import CODE_INFO, server_failure, unwritten
 from services.app.play import OutcomeNotDurable, OutcomePending
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.http.api import problem_details
 from services.http.requests import wanted_language
 from services.http.web.render import HEADERS, local_path, redirect_to, render

@@ -44,7 +44,7 @@ from services.app.admission import recent_admission
 from services.app.context import App
 from services.app.damaged_match import UNREADABLE
 from services.app.passwords import FRESH_MS, is_fresh
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.site import in_some_language
 from services.app.waiting import LOOKED_AT, new_count
 from services.http.context import ApiContext

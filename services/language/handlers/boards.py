@@ -32,7 +32,7 @@ from services.app.matches import (
     start_analysis,
 )
 from services.app.move_text import read_move, split_ply
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.tournaments import shown_name
 from services.language.answer import Answer
 from services.language.arguments import read_board

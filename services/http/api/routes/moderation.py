@@ -12,7 +12,7 @@ from services.app import moderation
 from services.app.context import App
 from services.app.moderation import ReportVerdict
 from services.app.names import userids_of
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.http.api.auth import Own
 from services.http.api.bodies import Key, RequestBody
 from services.http.api.declared import ApiRoutes, refuses

@@ -20,8 +20,8 @@ from services.app.follows import blocked_userids
 from services.app.games import game_keys
 from services.app.moderation import sanctions_of
 from services.app.preferences import BrowserKeys, subscribe, unsubscribe, vapid_key
-from services.app.refusal_words import SAY
 from services.app.second_factors import can_have_passkeys
+from services.app.sentences import SAY
 from services.app.typed_values import typed_number
 from services.app.vacations import VacationStatus
 from services.http.web.declared import Pages

@@ -20,7 +20,7 @@ from domain.sentences import text_in
 from infra.languages.wording import Wording
 from infra.store.analyses import StoredAnalysis
 from services.app.matches import analysis_of, score_bound, start_analysis
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.http.web.boards.board_view import is_turned
 from services.http.web.declared import Pages
 from services.http.web.match.view import MatchView

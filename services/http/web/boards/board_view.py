@@ -38,7 +38,7 @@ from domain.rules.guide import (
 from domain.sentences import ENGLISH, Translation, text_in
 from infra.languages.wording import Wording, capitalised, wording
 from services.app.move_text import read_move
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.http.web.challenges.match_draft import showcase_games
 from services.http.web.session import USUAL, BoardTheme, DisplaySettings, Visitor
 from services.words.endings import board_svg, over_by_rules, what_follows

@@ -40,7 +40,7 @@ from services.app.disputes import (
 from services.app.exports import evidence_of
 from services.app.names import names_by_seat, names_of
 from services.app.play import submit
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.typed_values import typed_number
 from services.http.context import ApiContext
 from services.http.web.boards.board_view import draw_match

@@ -28,8 +28,8 @@ from services.app.clubs import visible_challenge
 from services.app.names import names_of
 from services.app.opponents import RobotPlayer, robot_of, robots_play
 from services.app.play import give
-from services.app.refusal_words import SAY
 from services.app.rematch import rematch
+from services.app.sentences import SAY
 from services.app.start import start_by_name
 from services.http.context import ApiContext
 from services.http.streams.page_marks import ChallengesTopic, HomeTopic, page_marks

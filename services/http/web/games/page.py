@@ -19,7 +19,7 @@ from domain.sentences import text_in
 from infra.redis.reads import read_all
 from services.app.games import game_keys
 from services.app.opponents import robot_answers
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.http.requests import TRIAL
 from services.http.web.boards.board_view import (
     CARD,

@@ -24,7 +24,7 @@ from infra.redis.reads import read_one
 from services.app.context import App
 from services.app.games import game_keys, read_game, read_multiplayer_game
 from services.app.queries import find_player, listed_matches
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.waiting import OwnMatches, WaitingMatches, own_matches, waiting_matches
 from services.http.context import ApiContext
 from services.http.web.declared import Pages

@@ -17,7 +17,7 @@ from infra.projections.match_lists import MatchListRow
 from services.app import follows
 from services.app.follows import followed_boards, watched_matches
 from services.app.queries import listed_matches
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, MatchRow, first_row, rated_rows

@@ -12,7 +12,7 @@ from services.app import messages
 from services.app.commands import PLAIN_ACTIONS, Accept, Action, Move, Offer, Reveal, act
 from services.app.conditional_moves import drop_conditional_moves, set_conditional_moves
 from services.app.matches import load_state
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.typed_values import typed_number
 from services.http.context import ApiContext
 from services.http.web.declared import Pages

@@ -20,7 +20,7 @@ from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.exports import DocumentReader, export_match
 from services.app.receipts import leaf_of_event, proof_of, require_receipt
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.http.web.boards.board_view import (
     CARD,
     draw_guide_picture,

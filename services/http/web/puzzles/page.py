@@ -16,7 +16,7 @@ from services.app.games import game_keys
 from services.app.names import names_by_seat
 from services.app.puzzles import MOST_MOVES, hand_in
 from services.app.queries import best_score_of, best_scores, count_scores, score_of
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.http.context import ApiContext
 from services.http.web.boards.board_view import game_card, guide_of, legal_moves_json, preview_move
 from services.http.web.declared import Pages

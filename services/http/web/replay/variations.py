@@ -10,7 +10,7 @@ from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key
 from domain.sentences import ENGLISH, Translation, text_in
 from services.app.move_text import read_move
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.http.web.boards.board_view import BoardView, draw_position
 from services.words.endings import player_name
 

@@ -17,8 +17,8 @@ from services.app import moderation
 from services.app.context import App
 from services.app.moderation import ReportVerdict, ReportView
 from services.app.names import names_of
-from services.app.refusal_words import SAY
 from services.app.sanctions import read_days
+from services.app.sentences import SAY
 from services.app.typed_values import read_choice, typed_number
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages

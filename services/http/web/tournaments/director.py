@@ -14,7 +14,7 @@ from services.app.error_codes import CODE_INFO
 from services.app.names import names_of
 from services.app.play import Course
 from services.app.receipts import Answered
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.threes import results_of_directors
 from services.app.tournament_directors import DirectedMatch, DirectorView
 from services.app.typed_values import typed_number

@@ -26,7 +26,7 @@ from services.app.names import names_of
 from services.app.opponents import robots_here
 from services.app.play import Course
 from services.app.receipts import Answered
-from services.app.refusal_words import SAY
+from services.app.sentences import SAY
 from services.app.tournaments import PAGE, ListedTournament, TournamentView
 from services.app.typed_values import typed_number
 from services.http.context import ApiContext

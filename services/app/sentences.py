@@ -1,7 +1,4 @@
-"""The sentences of refusals by the application: why a use case can't be carried out.
-
-The sentences of the use cases: why one is refused.
-"""
+"""The sentences of use cases: why one is refused."""
 
 from collections.abc import Mapping
 from typing import Final
