@@ -32,6 +32,7 @@ from services.http.api.routes import (
     disputes,
     drafts,
     events,
+    games,
     matches,
     messages,
     moderation,
@@ -67,6 +68,7 @@ _API_MODULES: Final = (
         players,
         rankings,
         command_line,
+        games,
     ),
     *(moderation, site, admin, system),
 )

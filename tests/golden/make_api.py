@@ -258,6 +258,8 @@ def _look(said: Exchange, alice: Player, bob: Player) -> None:
     said.listen("follow_account", bob, 2)
     said.call("list_games")
     said.call("show_game", game="pow2")
+    said.call("show_game_schema", game="torere")
+    said.call("judge_game", body={"moves": ["4-0"]}, game="torere", picture=True)
     said.call("show_help", topic="pow2")
     said.call("do_line", body="pow2 show 1", **{"Idempotency-Key": "7d3c-2"})
     said.call("show_error", code="stale-ply")
