@@ -6,7 +6,7 @@ All of it follows from what the game and the clock declare. Each list of options
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -201,7 +201,7 @@ def _default(kind: OptionKind, number: int) -> str:
 
 
 def _options_schema(rules: AnyRules) -> dict[str, Any]:
-    flags = declared_flags(rules.options_type)
+    flags: Mapping[str, OptionFlag] = declared_flags(cast("Any", rules.options_type))
     forms = [_flag_schema(name, flag) for name, flag in flags.items()]
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for flag, form in zip(flags.values(), forms, strict=True):

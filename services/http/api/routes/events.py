@@ -25,6 +25,7 @@ from services.http.api.auth import AnyRequest, Caller, Context, Own, token_still
 from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
 from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.tournaments import Number
+from services.http.api.values import EventType
 from services.http.context import ApiContext
 from services.http.streams.notice_stream import NoticeGap
 
@@ -75,7 +76,7 @@ class Event(msgspec.Struct, frozen=True):
     """Number of the event in its match or tournament; the first is 1."""
     at: int
     """Time at which the command was received, in ms since 1970."""
-    type: str
+    type: EventType
     """The kind of event, such as `moved`."""
     body: dict[str, Any]
     """The fields of the event; accounts and other bytes in hex."""
