@@ -16,7 +16,7 @@ OF_AN_OPERATOR = ("unauthorized", "not-an-operator", "not-an-operator", "missing
 
 ROUTES = {
     PUBLIC: """
-        show_match show_ply show_svg show_text show_text_board show_events export_document
+        show_match show_ply show_svg show_png show_text show_text_board show_events export_document
         list_matches event_receipt list_challenges show_challenge show_site list_clubs
         show_club list_tournaments show_tournament show_tournament_events
         export_tournament_document sign_up make_token show_player list_robots
