@@ -362,7 +362,7 @@ def test_the_first_event_has_an_id_to_go_on_after_and_data_like_any_other(api):
         first = next(told)
     at = int(first.id.partition("-")[0])
     assert first.event == "hello"
-    assert first.data == {"board": 0, "seq": 0, "at": at, "kind": "hello"}
+    assert first.data == {"board": 0, "seq": 0, "at": at, "kind": "hello", "match": None}
     board = api.match(one, other)  # while nobody listens
     with follow(api, other, Last_Event_ID=first.id) as told:
         assert next(told).id == first.id
