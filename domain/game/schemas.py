@@ -27,7 +27,7 @@ class MovePart(msgspec.Struct, frozen=True):
     name: str
     """Its name for programs, such as `from`."""
     means: str
-    """Its meaning in English; a translation has it in the context `KEY:notation`."""
+    """Its meaning. A game declares it in English; a translation has it in the context `KEY:notation`."""
 
 
 class MoveNotation(msgspec.Struct, frozen=True):

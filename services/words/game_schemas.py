@@ -9,15 +9,17 @@ from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from domain.clocks.time_control import read_time_control, terms_flags
 from domain.fairness import DrawStream
-from domain.game.options import OptionFlag, OptionKind, declared_flags
+from domain.game.options import OptionChoice, OptionFlag, OptionKind, declared_flags
 from domain.game.painter import WIDTH, BoardInput, places_in
 from domain.game.protocol import GamePart, TextInput, game_text
-from domain.game.schemas import MOST_CHARACTERS
+from domain.game.schemas import MOST_CHARACTERS, MovePart
 from domain.match.start import OPENING_FLAG
 from domain.rules import AnyRules, game_by_key, rules_id
+from domain.rules.guide import NotationLine
 from domain.sentences import text_in
 from infra.languages.wording import Wording
 from services.app.games import guide_of
@@ -26,14 +28,6 @@ from services.words.agreements import described
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _SOME_SEED: Final = bytes(32)
 """A seed for a first position, where only its places are wanted."""
-
-
-class ChoiceShape(msgspec.Struct, frozen=True):
-    """A value of an option."""
-
-    flag: str
-    """The flag in a challenge, such as `-fast`; empty for the default."""
-    label: str
 
 
 class OptionShape(msgspec.Struct, frozen=True):
@@ -47,7 +41,7 @@ class OptionShape(msgspec.Struct, frozen=True):
     """A sentence that explains it; often empty."""
     default: str
     """The value if it is not chosen: `off`, a number, a flag, or empty for none."""
-    choices: tuple[ChoiceShape, ...]
+    choices: tuple[OptionChoice, ...]
     """The flags of a switch, or of values that exclude each other."""
     low: int | None
     """The least number, or the fewest names; null for others."""
@@ -69,29 +63,15 @@ class TermsShape(msgspec.Struct, frozen=True):
     """A match with the example in words."""
 
 
-class PartShape(msgspec.Struct, frozen=True):
-    """A part of a move."""
-
-    name: str
-    means: str
-
-
-class ExampleShape(msgspec.Struct, frozen=True):
-    """An example of a move."""
-
-    move: str
-    means: str
-
-
 class MoveShape(msgspec.Struct, frozen=True):
     """How moves are written in canonical form."""
 
     pattern: str
     """A regular expression of the whole move, for JavaScript, Python and the `pattern` of a form, with a
     group for each part."""
-    parts: tuple[PartShape, ...]
+    parts: tuple[MovePart, ...]
     """The meaning of the groups, in their order."""
-    examples: tuple[ExampleShape, ...]
+    examples: tuple[NotationLine, ...]
 
 
 class PlaceShape(msgspec.Struct, frozen=True):
@@ -189,7 +169,7 @@ def _options(rules: AnyRules, words: Wording) -> Iterator[OptionShape]:
             title=said(field.title),
             hint=said(field.hint),
             default=_default(field.kind, field.usual),
-            choices=tuple(ChoiceShape(pick.flag, said(pick.label)) for pick in field.picks),
+            choices=tuple(replace(pick, label=said(pick.label)) for pick in field.picks),
             low=field.low if ranged else None,
             high=field.high if ranged else None,
             names=field.names,
@@ -272,8 +252,8 @@ def _moves(rules: AnyRules, words: Wording) -> MoveShape:
     examples = guide.notation if guide else ()
     return MoveShape(
         notation.pattern,
-        tuple(PartShape(one.name, part(one.means)) for one in notation.parts),
-        tuple(ExampleShape(one.move, line(one.means)) for one in examples),
+        tuple(replace(one, means=part(one.means)) for one in notation.parts),
+        tuple(replace(one, means=line(one.means)) for one in examples),
     )
 
 
@@ -287,4 +267,4 @@ def board_shape(rules: AnyRules, position: Any, *, fixed: bool = False) -> Board
         text = shown.get(name)
         rectangle = (text.line, text.column, text.width, text.height) if text else (None,) * 4
         found.append(PlaceShape(name, x, y, *rectangle))
-    return BoardShape(WIDTH, picture.height, display, fixed, tuple(found))
+    return BoardShape(WIDTH, round(picture.height, 2), display, fixed, tuple(found))

@@ -127,7 +127,7 @@ def test_the_places_are_those_of_picture_and_text(game):
     rules, position = game.latest, next(iter(replay(recorded(game)[0])))
     described = describe_game(rules, IN_ENGLISH).board
     picture = game.paint(BoardInput(rules.to_json(position)))
-    assert described.height == picture.height or not described.fixed
+    assert described.height == round(picture.height, 2) or not described.fixed
     names = [one.name for one in described.places]
     assert len(set(names)) == len(names) > 8
     inside = [

@@ -99,6 +99,7 @@ def test_only_so_many_are_judged_at_once(api, monkeypatch):
     monkeypatch.setattr(games, "_AT_ONCE", none_left)
     busy = ask(api, "pow2")
     assert (code_of(busy), busy.status_code) == ("busy", 503)
+    assert busy.headers["retry-after"] == "1"
     none_left.release()
     assert ask(api, "pow2").is_success
     assert code_of(ask(api, "pow2", players=9)) == "bad-players"

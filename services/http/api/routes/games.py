@@ -152,7 +152,7 @@ def judge_game(
         )
     request = RefereeRequest(**{**msgspec.structs.asdict(data), "game": rules.key})
     if not _AT_ONCE.acquire(blocking=False):
-        raise Refusal(Code.BUSY, "the referee is judging other moves; ask again in a moment")
+        raise Refusal(Code.BUSY, "the referee is judging other moves; ask again in a moment", 1)
     try:
         return _judged(request, picture=picture)
     finally:
