@@ -49,14 +49,21 @@ def test_a_match_in_a_list_has_its_deadline_its_last_move_and_the_open_offer(api
 
 def test_matches_are_read_by_their_numbers_in_one_request(api):
     alice, bob = api.players()
-    boards = [api.match(alice, bob) for _ in range(3)]
+    boards = [api.begun(alice, bob) for _ in range(3)]
+    cup = {"name": "Cup", "game": "pow2", "terms": ["--days=3"], "section": 3}
+    tournament = alice.post("/api/tournaments", cup).json()["board"]
     api.caught_up()
-    asked = f"{boards[2]},999999,{boards[0]},{boards[2]}"
+    asked = f"{boards[2]},999999,{tournament},{boards[0]},{boards[2]}"
     found = api.http.get(f"/api/matches?board={asked}").json()
     assert [one["board"] for one in found["matches"]] == [boards[2], boards[0]]
     assert found["next"] is None
     for wrong in ("0", "1,", "a", "01", ",".join(map(str, range(1, 102)))):
         assert code_of(api.http.get(f"/api/matches?board={wrong}")) == "bad-request"
+    invited = api.match(alice, bob)
+    api.caught_up()
+    path = f"/api/matches?board={invited}"
+    assert api.http.get(path).json()["matches"] == api.player().get(path).json()["matches"] == []
+    assert bob.get(path).json()["matches"][0]["invited"] == [1]
     both = api.http.get(f"/api/matches?board=1&player={alice.name}")
     assert "not both" in both.json()["detail"]
 

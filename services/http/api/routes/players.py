@@ -23,7 +23,7 @@ from services.app.queries import (
     ratings_of,
     running_matches,
 )
-from services.http.api.auth import AnyRequest, Context, Own
+from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.declared import ANYBODY, ApiRoutes, refuses, tagged
 from services.http.api.match_json import OpenOffer
 from services.http.api.values import EndReason, LevelName, NoticeName, PhaseName
@@ -174,13 +174,19 @@ def list_matches(  # noqa: PLR0913, PLR0917 - one for each parameter of the quer
 ) -> Response[Matches]:
     """Return the matches of a player, the active matches of a game, or up to 100 matches by their numbers.
 
-    Those by number come in the order in which they are asked for, without the numbers of no match, and in one page.
+    Those by number come in the order in which they are asked for and in one page, without those that are in the archive. One
+    that not all players have accepted is for its players alone, whose token may read.
     """
     if board is not None:
         if player is not None or game is not None:
             raise Refusal(Code.BAD_REQUEST, "name boards, or a player or a game, not both")
         wanted = list(dict.fromkeys(map(int, board.split(","))))
-        found = [row for row in context.app.lists.rows(wanted) if row is not None]
+        viewer = viewer_of(request)
+        found = [
+            row
+            for row in context.app.lists.rows(wanted)
+            if row is not None and (not row.invited or viewer in row.seats)
+        ]
         return tagged(request, Matches(_rows_json(context.app, found), None))
     if game is not None:
         game = read_game(game).key
