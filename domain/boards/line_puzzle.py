@@ -204,7 +204,7 @@ NOTATION: Final[MoveNotation] = notation(
     f"({INTERSECTION})|-({INTERSECTION})|({DONE})",
     ("at", "where a stone is placed"),
     ("back", "the stone that is taken back"),
-    ("word", "the puzzle is handed in"),
+    ("word", "the puzzle is submitted"),
 )
 
 POSITION: Final[Schema] = object_of(
@@ -216,7 +216,7 @@ POSITION: Final[Schema] = object_of(
                 "stones": number(len(NAMES), "the fewest stones with so many"),
             }
         ),
-        "done": yes_or_no("whether the puzzle is handed in"),
+        "done": yes_or_no("whether the puzzle is submitted"),
     }
 )
 

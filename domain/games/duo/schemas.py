@@ -12,13 +12,13 @@ from domain.games.duo.rules import COLOURS
 NOTATION: Final[MoveNotation] = notation(
     f"({INTERSECTION})|({DONE})",
     ("at", "where the next colour goes"),
-    ("word", "the puzzle is handed in"),
+    ("word", "the puzzle is submitted"),
 )
 
 POSITION: Final[Schema] = object_of(
     {
         "board": board_schema(NAMES, KINDS),
         "colour": {"enum": [*COLOURS], "description": "the next colour; null if none can go on"},
-        "done": yes_or_no("whether the puzzle is handed in"),
+        "done": yes_or_no("whether the puzzle is submitted"),
     }
 )

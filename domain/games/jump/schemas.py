@@ -13,13 +13,13 @@ NOTATION: Final[MoveNotation] = notation(
     f"(?:({INTERSECTION}):)?({INTERSECTION}(?:-{INTERSECTION})*)|({DONE})",
     ("new", "the new stone that the jumper jumps over"),
     ("way", "each place of the stone that jumps, with hyphens between them"),
-    ("word", "the puzzle is handed in"),
+    ("word", "the puzzle is submitted"),
 )
 
 POSITION: Final[Schema] = object_of(
     {
         "board": board_schema(NAMES, KINDS),
         "plies": number(STONES, "the jumps of part two so far"),
-        "done": yes_or_no("whether the puzzle is handed in"),
+        "done": yes_or_no("whether the puzzle is submitted"),
     }
 )
