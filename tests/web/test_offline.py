@@ -300,10 +300,11 @@ def test_after_the_end_of_a_session_the_move_is_sent_once_its_player_has_logged_
     page = waits(one, board, "j7-i5")
     log_out_everywhere(api.parts, me.account)
     line.mend(one)
-    page.goto("/login")
-    until(lambda: kept(page) == [])
+    until(lambda: kept(live) == [])
     expect(live.locator("#outbox").get_by_role("link", name="Log in again")).to_be_visible()
     assert moves_of(api, board) == "m13-j7 a13-d7"
+    expect(page.get_by_role("link", name="Log in", exact=True)).to_be_visible()
+    page.goto("/login")
     one.logs_in()
     until(lambda: moves_of(api, board) == "m13-j7 a13-d7 j7-i5")
 

@@ -11,7 +11,7 @@ const box = document.querySelector("#outbox");
 const board = Number(document.querySelector(".match[data-board]")?.dataset.board);
 
 function tell(what) {
-  worker.ready.then(({ active }) => active.postMessage(what));
+  worker?.ready.then(({ active }) => active.postMessage(what));
 }
 
 /** Return from when this page is, if it was kept; otherwise null. */
@@ -32,8 +32,9 @@ export function queued(form) {
   return true;
 }
 
-/** Load a kept page again, with the move that is ready to be played on it. */
+/** Send what waits, now that there is a connection; load a kept page again, with the move that is ready to be played. */
 export function comeBack() {
+  if (!kept) return user && tell({});
   const move = !box.querySelector("p") && document.querySelector("#confirm:enabled")?.form.elements.move.value;
   if (move) location.replace(`${location.pathname}?${new URLSearchParams({ move })}`);
   else location.reload();
@@ -74,7 +75,7 @@ if (worker && !("unknown" in document.body.dataset)) {
   if (kept) tell({});
   else if (user) later(() => worker.register("/sw.js").then(() => tell({ seen: user, renews })).catch(() => {}));
   else tell({ seen: "" }); // which nobody hears where nothing is kept
-  addEventListener("online", () => (kept ? comeBack() : user && tell({})));
+  addEventListener("online", comeBack);
   document.addEventListener("htmx:afterSettle", ({ target }) => { if (target.id === "matches") tell({ renews }); });
 }
 // what a kept page shows can't be answered, but for a move

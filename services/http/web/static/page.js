@@ -69,7 +69,7 @@ let refreshTimer = 0;
 /** Handle a message of the stream. */
 function receive({ state, again }) {
   if (again !== undefined) {
-    if (again === 0 && keptSince()) return comeBack();
+    if (again === 0) comeBack();
     streamAt = again;
     tick();
   }
