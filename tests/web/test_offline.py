@@ -108,7 +108,7 @@ def waits(one: Person, board: int, move: str) -> Page:
     for place in move.split("-"):
         one.chooses(place)
     page.locator("#confirm").click()
-    expect(page.locator("#outbox")).to_contain_text(f"Waiting to be sent: {move}")
+    expect(page.locator("#unsent")).to_contain_text(f"Waiting to be sent: {move}")
     return page
 
 
@@ -143,15 +143,15 @@ def test_a_move_that_is_made_without_a_server_is_played_once_there_is_one(api, l
     waits(one, board, "j7-i5")
     page.goto(f"/m/{theirs}")
     expect(page.locator("#turn")).to_contain_text(f"{other.name}’s turn")
-    expect(page.locator("#outbox")).to_be_empty()
+    expect(page.locator("#unsent")).to_be_empty()
     page.goto("/puzzles")
     expect(page.locator("h1")).to_have_text("No connection")
     page.get_by_role("link", name="Your matches").click()
-    expect(page.locator("#outbox")).to_contain_text("j7-i5 (The Power of Two match")
+    expect(page.locator("#unsent")).to_contain_text("j7-i5 (The Power of Two match")
     assert moves_of(api, board) == "m13-j7 a13-d7"
     line.mend(one)
     until(lambda: moves_of(api, board) == "m13-j7 a13-d7 j7-i5")
-    expect(page.locator("#outbox")).to_be_empty()
+    expect(page.locator("#unsent")).to_be_empty()
     expect(page.locator("#offline")).to_be_hidden()
     page.goto(f"/m/{board}")
     expect(page.locator(".moves a.now")).to_have_text("j7-i5")
@@ -168,13 +168,13 @@ def test_a_move_whose_answer_was_lost_is_sent_again_and_played_once(api, line, p
         page.locator("#confirm").click()
         until(lambda: api.parts.store.inbox_size(range(4)))
         line.cut(one)
-        expect(page.locator("#outbox")).to_contain_text("Waiting to be sent: j7-i5")
+        expect(page.locator("#unsent")).to_contain_text("Waiting to be sent: j7-i5")
     until(lambda: len(moves_of(api, board).split()) == 3)
     answer = other.get(f"/m/{board}/moves").json()["moves"][0]
     assert other.move(board, answer).is_success
     line.mend(one)
     expect(page.locator(".moves a.now")).to_have_text(answer)
-    expect(page.locator("#outbox")).to_be_empty()
+    expect(page.locator("#unsent")).to_be_empty()
     assert moves_of(api, board) == f"m13-j7 a13-d7 j7-i5 {answer}"
 
 
@@ -201,15 +201,15 @@ def test_a_move_that_comes_too_late_is_refused_and_the_page_says_so(api, line, p
     moves = meanwhile(api, me, other, board)
     assert moves_of(api, board) == moves
     line.mend(one)
-    outbox = page.locator("#outbox")
-    expect(outbox).to_contain_text("j7-i5 was not played")
-    expect(outbox).to_contain_text("The match has moved on in the meantime.")
+    unsent = page.locator("#unsent")
+    expect(unsent).to_contain_text("j7-i5 was not played")
+    expect(unsent).to_contain_text("The match has moved on in the meantime.")
     page.goto("/")
-    expect(outbox).to_contain_text("The match has moved on in the meantime.")
-    outbox.get_by_role("button", name="Close").click()
-    expect(outbox).to_be_empty()
+    expect(unsent).to_contain_text("The match has moved on in the meantime.")
+    unsent.get_by_role("button", name="Close").click()
+    expect(unsent).to_be_empty()
     page.reload()
-    expect(outbox).to_be_empty()
+    expect(unsent).to_be_empty()
     assert (moves_of(api, board), stored(page)) == (moves, [])
 
 
@@ -221,8 +221,8 @@ def test_a_move_that_waits_can_be_replaced_and_withdrawn(api, line, player, pair
     page = waits(one, board, "j7-i5")
     page = waits(one, board, "j7-k8")
     assert [one["move"] for one in stored(page)] == ["j7-k8"]
-    page.locator("#outbox").get_by_role("button", name="Withdraw").click()
-    expect(page.locator("#outbox")).to_be_empty()
+    page.locator("#unsent").get_by_role("button", name="Withdraw").click()
+    expect(page.locator("#unsent")).to_be_empty()
     line.mend(one)
     expect(page.locator("#offline")).to_be_hidden()
     assert (moves_of(api, board), stored(page)) == ("m13-j7 a13-d7", [])
@@ -281,12 +281,12 @@ def test_another_account_of_the_browser_sees_and_sends_nothing(api, line, player
     page.goto("/")
     until(lambda: "move" not in str(stored(page)))
     until(lambda: {path.partition(" /")[0] for path in kept(page)} == {f"kept {other.name}"})
-    expect(page.locator("#outbox")).to_be_empty()
+    expect(page.locator("#unsent")).to_be_empty()
     logs_in_as(api, one, me)
     page.goto("/")
-    expect(page.locator("#outbox")).to_contain_text("somebody else logged in in this browser")
-    page.locator("#outbox").get_by_role("button", name="Close").click()
-    expect(page.locator("#outbox")).to_be_empty()
+    expect(page.locator("#unsent")).to_contain_text("somebody else logged in in this browser")
+    page.locator("#unsent").get_by_role("button", name="Close").click()
+    expect(page.locator("#unsent")).to_be_empty()
     assert (moves_of(api, board), stored(page)) == ("m13-j7 a13-d7", [])
 
 
@@ -301,7 +301,7 @@ def test_after_the_end_of_a_session_the_move_is_sent_once_its_player_has_logged_
     log_out_everywhere(api.parts, me.account)
     line.mend(one)
     until(lambda: kept(live) == [])
-    expect(live.locator("#outbox").get_by_role("link", name="Log in again")).to_be_visible()
+    expect(live.locator("#unsent").get_by_role("link", name="Log in again")).to_be_visible()
     assert moves_of(api, board) == "m13-j7 a13-d7"
     expect(page.get_by_role("link", name="Log in", exact=True)).to_be_visible()
     page.goto("/login")
@@ -328,7 +328,7 @@ def test_a_kept_page_is_german_accessible_and_fits_a_phone(api, line, player, pa
         page.keyboard.press("Enter")
     page.locator("#confirm").focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#outbox")).to_contain_text("Wartet auf Verbindung: j7-i5")
+    expect(page.locator("#unsent")).to_contain_text("Wartet auf Verbindung: j7-i5")
     assert faults_of(page) == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     page.locator("#steps [data-step=back]").click()  # a position that was looked at before

@@ -40,7 +40,7 @@ What they import has no state that it would have to share with the file of the p
 _HASH_DIGITS: Final = 12
 
 _OF_SERVICE_WORKER: Final = ("sw_pages.js", "sw_moves.js", "sw.js")
-"""What the service worker is made of; it is no module, because not all browsers take one there."""
+"""The parts of the service worker, which is no module, because not all browsers take one there."""
 
 _NO_MODULES: Final = frozenset({"begin.js", "htmx.js", "once.js", *_OF_SERVICE_WORKER})
 

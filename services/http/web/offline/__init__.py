@@ -1,1 +1,1 @@
-"""What a browser keeps of the pages, to show them without a connection."""
+"""Pages without a connection."""

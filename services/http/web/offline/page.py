@@ -1,4 +1,4 @@
-"""What the service worker asks for: whose pages it keeps, and which; and the page for all that it has not kept."""
+"""Answers to the service worker: whose pages it keeps, and which; and the page for all that it has not kept."""
 
 from typing import Any, Final
 

@@ -7,7 +7,7 @@ import { gettext } from "./words.js";
 
 const { user, kept } = document.body.dataset;
 const worker = navigator.serviceWorker; // only on secure pages
-const box = document.querySelector("#outbox");
+const box = document.querySelector("#unsent");
 const board = Number(document.querySelector(".match[data-board]")?.dataset.board);
 
 function tell(what) {

@@ -50,6 +50,7 @@ async function dropOthers(user) {
 
 /** Delete all that is kept and stored, for somebody who logs out. */
 async function leave() {
+  forgotten += 1; // also what is on its way
   await forgetOthers("");
   await stored("readwrite", (moves) => moves.clear());
   await announce();

@@ -18,13 +18,12 @@ let forgotten = 0; // how often all was deleted: an answer that was asked for be
 const isPage = (path) => path === "/" || MATCH.test(path);
 const pathOf = (address) => new URL(address, self.location.origin).pathname;
 
-/** Delete what is kept for anybody but this user; all of it for an empty name. */
+/** Delete what is kept for anybody but this user, all of it for an empty name; return how many caches there were. */
 async function forgetOthers(user) {
-  for (const name of await caches.keys()) {
-    if (name === KEPT + user) continue;
-    forgotten += 1;
-    await caches.delete(name);
-  }
+  const others = (await caches.keys()).filter((name) => name !== KEPT + user);
+  forgotten += others.length;
+  for (const name of others) await caches.delete(name);
+  return others.length;
 }
 
 /** Return the cache of whoever has one; undefined if nothing is kept. */
@@ -40,7 +39,7 @@ async function keep(path, answer, since, whole = false) {
   const text = await answer.text();
   const user = /<body data-user="([^"]*)"/.exec(text)?.[1];
   if (user === undefined || since !== forgotten) return;
-  await forgetOthers(user);
+  const before = forgotten + (await forgetOthers(user));
   if (!user) return;
   const cache = await caches.open(KEPT + user);
   if (text.length > LONGEST || (MATCH.test(path) && !/<div class="match[^>]* data-playing/.test(text))) {
@@ -56,6 +55,7 @@ async function keep(path, answer, since, whole = false) {
   }
   if (MATCH.test(path)) await keepMoves(cache, path, text, whole);
   await cache.put(path, new Response(text, { headers }));
+  if (before !== forgotten) await caches.delete(KEPT + user); // somebody has logged out meanwhile
 }
 
 /** Keep the legal moves of a page's board, and none of another ply. */
