@@ -138,8 +138,12 @@ def test_a_move_that_is_made_without_a_server_is_played_once_there_is_one(api, l
     assert {path.partition(" /")[0] for path in kept(page)} == {f"kept {me.name}"}
     line.cut(one)
     page.reload()
-    expect(page.locator("#offline")).to_have_text(re.compile(r"No connection\. This page is from .*20\d\d"))
-    assert page.locator(".match-tile img").first.evaluate("async (one) => { await one.decode(); return one.src; }")
+    expect(page.locator("#offline")).to_have_text(
+        re.compile(r"No connection\. This page is from .*20\d\d")
+    )
+    assert page.locator(".match-tile img").first.evaluate(
+        "async (one) => { await one.decode(); return one.src; }"
+    )
     waits(one, board, "j7-i5")
     page.goto(f"/m/{theirs}")
     expect(page.locator("#turn")).to_contain_text(f"{other.name}’s turn")

@@ -33,8 +33,9 @@ export function queued(form) {
 }
 
 /** Send what waits, now that there is a connection; load a kept page again, with the move that is ready to be played. */
-export function comeBack() {
+export async function comeBack() {
   if (!kept) return user && tell({});
+  if (!(await fetch("/offline.json").catch(() => null))?.ok) return;
   const move = !box.querySelector("p") && document.querySelector("#confirm:enabled")?.form.elements.move.value;
   if (move) location.replace(`${location.pathname}?${new URLSearchParams({ move })}`);
   else location.reload();
