@@ -182,7 +182,24 @@ def test_a_move_whose_answer_was_lost_is_sent_again_and_played_once(api, line, p
     assert moves_of(api, board) == f"m13-j7 a13-d7 j7-i5 {answer}"
 
 
-def takes_back(api, me, other, board) -> str:
+def test_a_move_is_sent_although_no_page_is_open_any_more(api, line, player, pair):
+    me, _, board = pair
+    one = player(me)
+    page = comes_home(one, board)
+    tools = one.context.new_cdp_session(page)
+    found: list[dict[str, Any]] = []
+    tools.on("ServiceWorker.workerRegistrationUpdated", lambda event: found.extend(event["registrations"]))  # fmt: skip
+    tools.send("ServiceWorker.enable")
+    line.cut(one)
+    waits(one, board, "j7-i5")
+    page.goto("about:blank")
+    line.mend(one)
+    known = {"origin": line.url, "registrationId": found[-1]["registrationId"], "tag": "moves"}
+    tools.send("ServiceWorker.dispatchSyncEvent", {**known, "lastChance": False})
+    until(lambda: moves_of(api, board) == "m13-j7 a13-d7 j7-i5")
+
+
+def takes_back(me, other, board) -> str:
     """Take a move back and play another, so that the match is at the same ply in another position."""
     other.give(board, {"do": "offer", "kind": "undo"})
     me.give(board, {"do": "accept"})
@@ -190,7 +207,7 @@ def takes_back(api, me, other, board) -> str:
     return "m13-j7 a13-c11"
 
 
-def goes_on(api, me, other, board) -> str:
+def goes_on(me, _, board) -> str:
     me.move(board, "j7-k8")
     return "m13-j7 a13-d7 j7-k8"
 
@@ -202,7 +219,7 @@ def test_a_move_that_comes_too_late_is_refused_and_the_page_says_so(api, line, p
     comes_home(one, board)
     line.cut(one)
     page = waits(one, board, "j7-i5")
-    moves = meanwhile(api, me, other, board)
+    moves = meanwhile(me, other, board)
     assert moves_of(api, board) == moves
     line.mend(one)
     unsent = page.locator("#unsent")
@@ -248,7 +265,7 @@ def test_who_logs_out_leaves_nothing_even_without_a_connection(api, line, player
     assert moves_of(api, board) == "m13-j7 a13-d7"
 
 
-def test_a_log_out_deletes_all_that_is_kept(api, player, pair):
+def test_a_log_out_deletes_all_that_is_kept(player, pair):
     me, _, board = pair
     one = player(me)
     comes_home(one, board)
@@ -314,7 +331,7 @@ def test_after_the_end_of_a_session_the_move_is_sent_once_its_player_has_logged_
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_kept_page_is_german_accessible_and_fits_a_phone(api, line, player, pair, theme):
+def test_a_kept_page_is_german_accessible_and_fits_a_phone(line, player, pair, theme):
     me, _, board = pair
     one = player(me, locale="de-DE", color_scheme=theme, **PHONE)
     page = comes_home(one, board)
