@@ -88,7 +88,7 @@ async function sendOne(one, csrf) {
   });
   if (answer.status === 200) {
     await settled(one, null);
-    await keep(`/m/${board}`, answer, since, true);
+    await keep(answer, since, true);
   } else if (answer.status === 401) {
     await settled(one, { state: "login" });
   } else if (!LATER.includes(answer.status) && (await whoAmI())?.user === one.user) {

@@ -2,7 +2,8 @@
 // cache, whose name has the userid; as soon as an answer is somebody else's, or nobody's, it is deleted.
 
 const KEPT = "kept "; // before the userid
-const MOST = { pages: 50, parts: 300, files: 40 };
+const MOST_PARTS = 300;
+const MOST_FILES = 40;
 const LONGEST = 500_000; // characters of a page
 const DAY = 86_400_000; // ms
 const OLDEST = 14 * DAY; // as a session that is not used
@@ -16,6 +17,7 @@ const FILE = /^\/static\//;
 let forgotten = 0; // how often all was deleted: an answer that was asked for before is not kept
 
 const isPage = (path) => path === "/" || MATCH.test(path);
+const isWhole = ({ url, status }) => status === 200 && isPage(pathOf(url)) && !new URL(url).search; // without a move filled in
 const pathOf = (address) => new URL(address, self.location.origin).pathname;
 
 /** Delete what is kept for anybody but this user, all of it for an empty name; return how many caches there were. */
@@ -35,7 +37,8 @@ async function present() {
 const found = (cache, path) => cache?.match(path, { ignoreVary: true });
 
 /** Keep a page that was asked for when so often all had been deleted; `whole` also fetches the moves of its board. */
-async function keep(path, answer, since, whole = false) {
+async function keep(answer, since, whole = false) {
+  const path = pathOf(answer.url);
   const text = await answer.text();
   const user = /<body data-user="([^"]*)"/.exec(text)?.[1];
   if (user === undefined || since !== forgotten) return;
@@ -83,16 +86,15 @@ async function keptPage(path) {
 /** Answer the request for a page: from the network, and without it as the page was kept. */
 async function pageFor(event, path) {
   const since = forgotten;
-  const keeps = isPage(path);
   const asked = (async () => (await event.preloadResponse) ?? fetch(event.request))();
   try {
     const late = new Promise((_, fail) => { setTimeout(fail, PATIENCE); });
     const answer = await Promise.race([asked, late]);
     if (answer.status >= 502) throw new Error(answer.status); // of a proxy whose server is away
-    if (keeps && answer.ok && !answer.redirected) event.waitUntil(keep(path, answer.clone(), since));
+    if (isWhole(answer)) event.waitUntil(keep(answer.clone(), since));
     return answer;
   } catch {
-    const page = keeps && (await keptPage(path));
+    const page = isPage(path) && (await keptPage(path));
     if (page) return page;
     return asked.catch(async (error) => {
       const says = await keptPage("/offline");
@@ -106,9 +108,8 @@ async function pageFor(event, path) {
 async function partsFor(event) {
   const since = forgotten;
   const answer = await fetch(event.request);
-  const path = pathOf(answer.url);
   if (answer.status === 401) event.waitUntil(forgetOthers(""));
-  if (answer.status === 200 && isPage(path)) event.waitUntil(keep(path, answer.clone(), since));
+  if (isWhole(answer)) event.waitUntil(keep(answer.clone(), since));
   return answer;
 }
 
@@ -152,7 +153,8 @@ async function renewAll() {
   const me = await whoAmI();
   if (!me) return;
   const since = forgotten;
-  const wanted = new Map([["/", 0], ["/offline", 0], ...me.matches.slice(0, MOST.pages).map(([board, seq]) => [`/m/${board}`, seq])]);
+  const matches = me.matches.map(([board, seq]) => [`/m/${board}`, seq]);
+  const wanted = new Map([["/", 0], ["/offline", 0], ...matches]);
   const cache = await caches.open(KEPT + me.user);
   for (const { url } of await cache.keys()) {
     const match = /^\/m\/\d+/.exec(pathOf(url))?.[0];
@@ -166,10 +168,10 @@ async function renewAll() {
     // as a part of a page, because to show a chat marks it as read
     const answer = await fetch(path, { headers: { "HX-Request": "true" } });
     if (answer.status === 429 || answer.status >= 500) return;
-    if (answer.status === 200 && !answer.redirected) await keep(path, answer, since, true);
+    if (answer.status === 200 && !answer.redirected) await keep(answer, since, true);
   }
-  await trim(cache, PART, MOST.parts);
-  await trim(cache, FILE, MOST.files);
+  await trim(cache, PART, MOST_PARTS);
+  await trim(cache, FILE, MOST_FILES);
 }
 
 /** Delete all but the newest of a kind. */
