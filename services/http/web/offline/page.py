@@ -32,7 +32,7 @@ def list_kept_pages(own_page: OwnPage) -> Response[dict[str, Any]]:
     return Response(found, headers={"Cache-Control": "no-store"})
 
 
-@pages.get("/offline", for_guests=True)
+@pages.get("/offline")
 def show_offline(asked: Asked) -> Response[str]:
     """Show that a page needs a connection, and which ones do not."""
     return render("offline.html", asked.visitor)
