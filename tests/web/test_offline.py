@@ -6,6 +6,7 @@ is no request of a page.
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -152,6 +153,7 @@ def test_a_move_that_is_made_without_a_server_is_played_once_there_is_one(api, l
     expect(page.locator("h1")).to_have_text("No connection")
     page.get_by_role("link", name="Your matches").click()
     expect(page.locator("#unsent")).to_contain_text("j7-i5 (The Power of Two match")
+    expect(page.locator("#unsent").get_by_role("link", name="View")).to_have_attribute("href", f"/m/{board}")  # fmt: skip
     assert moves_of(api, board) == "m13-j7 a13-d7"
     line.mend(one)
     until(lambda: moves_of(api, board) == "m13-j7 a13-d7 j7-i5")
@@ -239,7 +241,10 @@ def test_a_move_that_waits_can_be_replaced_and_withdrawn(api, line, player, pair
     one = player(me)
     comes_home(one, board)
     line.cut(one)
+    one.page.clock.set_fixed_time(datetime.now(UTC) + timedelta(days=3))
     page = waits(one, board, "j7-i5")
+    # the clock of 21 days has run on since the page was kept
+    expect(page.locator(".plate.to-move .clock")).to_have_text("17 d 23 h")
     page = waits(one, board, "j7-k8")
     assert [one["move"] for one in stored(page)] == ["j7-k8"]
     page.locator("#unsent").get_by_role("button", name="Withdraw").click()

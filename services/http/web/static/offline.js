@@ -53,14 +53,17 @@ function line(one) {
   if (one.state === "dropped") made.append(gettext("A move in match %(board)s was not sent, because somebody else logged in in this browser.", values));
   else if (one.state === "refused") made.append(gettext("%(move)s was not played (%(match)s):", values), " ", said(one.said));
   else made.append(gettext("Waiting to be sent: %(move)s (%(match)s), chosen %(time)s.", values));
-  if (one.state === "login") {
-    const link = document.createElement("a");
-    link.href = `/login?next=/m/${one.board}`;
-    link.textContent = gettext("Log in again");
-    made.append(" ", link);
-  }
+  if (one.state === "login") made.append(" ", link(gettext("Log in again"), `/login?next=/m/${one.board}`));
+  else if (!board) made.append(" ", link(gettext("View"), `/m/${one.board}`));
   const ends = ["dropped", "refused"].includes(one.state) ? gettext("Close") : gettext("Withdraw");
   made.append(" ", button(ends, "button quiet-button small", () => tell({ withdrawn: one.board })));
+  return made;
+}
+
+function link(text, address) {
+  const made = document.createElement("a");
+  made.href = address;
+  made.textContent = text;
   return made;
 }
 
