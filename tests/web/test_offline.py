@@ -4,6 +4,7 @@ The connection is cut for the pages, and really: nothing listens where the serve
 is no request of a page.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -184,21 +185,44 @@ def test_a_move_whose_answer_was_lost_is_sent_again_and_played_once(api, line, p
     assert moves_of(api, board) == f"m13-j7 a13-d7 j7-i5 {answer}"
 
 
+def worker_of(one: Person) -> tuple[Any, dict[str, str]]:
+    """Return tools for the service worker of a window, and what names it there."""
+    tools = one.context.new_cdp_session(one.page)
+    found: list[dict[str, str]] = []
+    tools.on("ServiceWorker.workerRegistrationUpdated", lambda event: found.extend(event["registrations"]))  # fmt: skip
+    tools.send("ServiceWorker.enable")
+    until(lambda: one.page.evaluate("1") and found)
+    return tools, {"origin": one.api.url, "registrationId": found[-1]["registrationId"]}
+
+
 def test_a_move_is_sent_although_no_page_is_open_any_more(api, line, player, pair):
     me, _, board = pair
     one = player(me)
     page = comes_home(one, board)
-    tools = one.context.new_cdp_session(page)
-    found: list[dict[str, Any]] = []
-    tools.on("ServiceWorker.workerRegistrationUpdated", lambda event: found.extend(event["registrations"]))  # fmt: skip
-    tools.send("ServiceWorker.enable")
+    tools, known = worker_of(one)
     line.cut(one)
     waits(one, board, "j7-i5")
     page.goto("about:blank")
     line.mend(one)
-    known = {"origin": line.url, "registrationId": found[-1]["registrationId"], "tag": "moves"}
-    tools.send("ServiceWorker.dispatchSyncEvent", {**known, "lastChance": False})
+    tools.send("ServiceWorker.dispatchSyncEvent", {**known, "tag": "moves", "lastChance": False})
     until(lambda: moves_of(api, board) == "m13-j7 a13-d7 j7-i5")
+
+
+def test_a_notification_brings_up_to_date_what_is_kept(api, line, player, pair):
+    me, other, board = pair
+    me.move(board, "j7-i5")
+    one = player(me)
+    one.context.grant_permissions(["notifications"], origin=line.url)
+    page = comes_home(one, board)
+    page.goto("/help")
+    answer = other.get(f"/m/{board}/moves").json()["moves"][0]
+    other.move(board, answer)
+    api.caught_up()
+    tools, known = worker_of(one)
+    news = {"title": "Your turn", "body": "", "path": f"/m/{board}", "tag": "m", "lang": "en"}
+    tools.send("ServiceWorker.deliverPushMessage", {**known, "data": json.dumps(news)})
+    shown = "async (path) => (await (await caches.match(path)).text())"
+    until(lambda: f">{answer}</a>" in page.evaluate(shown, f"/m/{board}"))
 
 
 def takes_back(me, other, board) -> str:
