@@ -41,8 +41,12 @@ export async function comeBack() {
   else location.reload();
 }
 
+let before = "";
+
 function show(moves) {
   const shown = moves.filter((one) => one.user === user && (board ? one.board === board : location.pathname === "/"));
+  // what stays the same is not read out again, and its button keeps the focus
+  if (before === (before = JSON.stringify(shown))) return;
   box.replaceChildren(...shown.map(line));
 }
 
