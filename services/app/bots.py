@@ -93,9 +93,12 @@ def _note_name(app: App, owner: AccountId, name: str) -> None:
 
 def _drop_name(app: App, owner: AccountId, name: str) -> None:
     """Take a name out of the owner's record, unless it is that of a bot."""
+
+    def without(record: Account) -> Account:
+        return replace(record, bots=tuple(one for one in record.bots if one != name))
+
     if name not in app.accounts.bots_of(owner):
-        left = lambda record: tuple(one for one in record.bots if one != name)  # noqa: E731
-        app.accounts.change_of(owner, lambda record: replace(record, bots=left(record)))
+        app.accounts.change_of(owner, without)
 
 
 def own_bot(app: App, owner: AccountId, userid: str) -> Bot:

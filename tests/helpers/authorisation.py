@@ -45,6 +45,7 @@ ROUTES = {
         unfollow_player unpin_match join_club join_club_by_link change_account
         change_addresses change_password log_out_everywhere delete_account export_account
         take_vacation block_player unblock_player add_push remove_push list_tokens
+        list_bots make_bot
     """,
     OF_THE_ORGANISER: """
         change_tournament open_tournament invite_players make_tournament_code start_tournament end_ladder withdraw_player
