@@ -95,6 +95,10 @@ TABLE = {
     "show_pairings": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "appeal_sanction": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "end_vacation": ("unauthorized", "too-late", "too-late", "missing-scope"),
+    "change_bot": ("unauthorized", "not-found", "not-found", "missing-scope"),
+    "delete_bot": ("unauthorized", "not-found", "not-found", "missing-scope"),
+    "make_bot_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
+    "revoke_bot_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "revoke_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "list_acts": ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope"),
 }
