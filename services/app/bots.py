@@ -52,11 +52,11 @@ def bots_of(app: App, owner: AccountId) -> list[Bot]:
 def make_bot(app: App, owner: AccountId, userid: str) -> Bot:
     """Make a bot, whose userid begins with `bot-` whether that was typed or not.
 
-    `bad-name`, `name-taken`, `too-many`, and `not-allowed` for a bot of a bot.
+    `bad-name`, `name-taken`, `too-many`, and `not-wanted` for a bot of a bot.
     """
     app.ready()
     if is_bot(owner):
-        raise Refusal(Code.NOT_ALLOWED, SAY("bot-of-bot"))
+        raise Refusal(Code.NOT_WANTED, SAY("bot-of-bot"))
     name = userid.strip().lower()
     name = name if name.startswith(BOT) else BOT + name
     with claimed_userid(app, name, is_bot=True):

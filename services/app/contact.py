@@ -74,7 +74,7 @@ def check_pair(app: App, seats: Sequence[AccountId]) -> None:
 def check_message(app: App, sender: AccountId, recipients: Sequence[AccountId]) -> None:
     """Refuse a message that one of its recipients does not want, or that a program writes or would get."""
     if is_bot(sender):
-        raise Refusal(Code.NOT_ALLOWED, SAY("bot-writes"))
+        raise Refusal(Code.NOT_WANTED, SAY("bot-writes"))
     for recipient in recipients:
         if robot_level(recipient) is not None:
             raise _refused(app, recipient, SAY("robot-messages"))

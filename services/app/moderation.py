@@ -152,7 +152,7 @@ def _report(  # noqa: PLR0913 - what a report has
     text: str = "",
 ) -> PlayerReport:
     if is_bot(reporter):
-        raise Refusal(Code.NOT_ALLOWED, SAY("bot-writes"))
+        raise Refusal(Code.NOT_WANTED, SAY("bot-writes"))
     if about == reporter:
         raise Refusal(Code.BAD_OPTION, SAY("report-self"))
     return app.moderation.report(

@@ -98,7 +98,7 @@ def list_bots(own: Own) -> list[ShownBot]:
 
 @api.post("/api/account/bots", "Make a bot", Scope.ACCOUNT, status_code=201)
 @refuses(
-    Code.BAD_NAME, Code.NAME_TAKEN, Code.TOO_MANY, Code.TOO_FAST, Code.NOT_ALLOWED, *RECENT_PASSWORD
+    Code.BAD_NAME, Code.NAME_TAKEN, Code.TOO_MANY, Code.TOO_FAST, Code.NOT_WANTED, *RECENT_PASSWORD
 )
 def make_bot(data: JSONBody[NewBot], own: Own) -> ShownBot:
     """Make an account for a program of yours, which everybody can see is one.
