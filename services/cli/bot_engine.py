@@ -23,6 +23,9 @@ MOST_PAUSE: Final = 60.0
 _END_SECONDS: Final = 5.0
 """How long an engine has to end once its input has ended."""
 
+_LAST_SECONDS: Final = 0.5
+"""The same for one that has not answered."""
+
 
 class EngineError(Exception):
     """An engine has ended, or has not answered; the message is a sentence."""
@@ -64,16 +67,13 @@ class Engine:
         """
         process = self._running()
         lines = plain_lines(question, refused) if self._plain else [json_line(question, refused)]
-        assert process.stdin is not None
-        try:
-            process.stdin.write("".join(f"{line}\n" for line in lines))
-            process.stdin.flush()
-            answer = self._answer()
-        except OSError:
-            answer = None
+        text = "".join(f"{line}\n" for line in lines)
+        # in a thread, because an engine that hangs doesn't read either
+        Thread(target=_write, args=(process.stdin, text), daemon=True).start()
+        answer = self._answer()
         if answer is None:
             self._failures += 1
-            code = self.close()
+            code = self.close(_LAST_SECONDS)
             raise EngineError(
                 f"the engine has not answered within {self._seconds:g} seconds"
                 if code is None
@@ -82,8 +82,8 @@ class Engine:
         self._failures = 0
         return answer
 
-    def close(self) -> int | None:
-        """End the engine; return its exit code, None if it has not ended by itself."""
+    def close(self, seconds: float = _END_SECONDS) -> int | None:
+        """End the engine, within so many seconds; return its exit code, None if it has not ended by itself."""
         process, self._process = self._process, None
         if process is None:
             return None
@@ -91,7 +91,7 @@ class Engine:
         with suppress(OSError):
             process.stdin.close()
         try:
-            return process.wait(_END_SECONDS)
+            return process.wait(seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -133,6 +133,13 @@ class Engine:
             if words and not words.startswith("#"):
                 return words
         return None
+
+
+def _write(stream: IO[str] | None, text: str) -> None:
+    assert stream is not None
+    with suppress(OSError, ValueError):  # it has ended
+        stream.write(text)
+        stream.flush()
 
 
 def _read(stream: IO[str] | None, lines: "SimpleQueue[str | None]") -> None:
