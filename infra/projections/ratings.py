@@ -1,7 +1,7 @@
 """Ratings of players by pool, now and after each match.
 
-A pool is a game, or a game's matches in which a bot plays (`pool_of`): these are rated apart, so that nobody's rating
-against people depends on programs. The ids of bots say what they are, so the log alone decides the pool.
+A pool is a game, or a game's matches in which a bot plays (`pool_of`): these are rated apart, so that ratings
+against people don't depend on programs. The ids of bots say what they are, so the log alone decides the pool.
 
 | key | what |
 |---|---|

@@ -12,7 +12,7 @@ from domain.errors import Code, Refusal
 from domain.match.commands import StartMatch
 from domain.match.state import is_bot
 from domain.records import AccountId, CommandId
-from domain.rules import rules_by_id
+from domain.rules import latest_rules, rules_by_id
 from domain.sentences import Sentence, Translation
 from infra.languages.wording import wording
 from infra.people.accounts.record import BotRules, Profile, RatedChoice
@@ -61,7 +61,7 @@ def _number(text: str, low: int, high: int) -> int:
 
 
 def check_bots_accept(app: App, start: StartMatch, others: Sequence[AccountId]) -> None:
-    """Refuse a match that is outside the rules of one of its bots: `not-wanted`, with what it takes."""
+    """Refuse a match outside the rules of a bot that plays in it: `not-wanted`."""
     for bot in filter(is_bot, others):
         profile = app.accounts.record_of(bot)
         why = profile and _outside(profile.rules, start)
@@ -109,7 +109,7 @@ def rules_in_words(profile: Profile, language: Translation) -> list[str]:
     rules, words = profile.rules, wording(language.code)
     said = []
     if rules.games:
-        said.append(SAY("bot-games", games=words.names(rules.games)))
+        said.append(SAY("bot-games", games=words.names([latest_rules(one).title for one in rules.games])))
     if rules.rated is not RatedChoice.ANY:
         said.append(SAY("bot-rated" if rules.rated is RatedChoice.RATED else "bot-unrated"))
     if rules.least_days:

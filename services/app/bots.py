@@ -28,7 +28,7 @@ MOST_BOTS: Final = 5
 """Bots of one owner."""
 
 TOKEN_SCOPES: Final = (Scope.READ, Scope.PLAY)
-"""What a bot's program may do with its token."""
+"""The permissions of a bot's token."""
 
 
 class Bot(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ def make_bot(app: App, owner: AccountId, userid: str) -> Bot:
 
 
 def _note_name(app: App, owner: AccountId, name: str) -> None:
-    """Note the name of a bot that is to be made, if there is room for it; `too-many`."""
+    """Note the name of a bot that will be made, if there is room for it; `too-many`."""
     known = app.accounts.bots_of(owner)
 
     def with_name(record: Account) -> Account:

@@ -34,7 +34,7 @@ _AGAIN_SECONDS: Final = 5.0
 """Pause after a refusal that passes, where the server names no time."""
 
 _MOST_REFUSED: Final = 3
-"""Answers of the engine in one position that are refused, before the match is left alone."""
+"""Answers of the engine in one position that are refused, before the bot waits for the next event."""
 
 _ROWS: Final = 100
 """Matches of a list that are looked at."""
@@ -127,13 +127,13 @@ class BotPlayer:
         self._pause = pause
         self._say = say
         self._left: dict[int, int] = {}
-        """By board the number of the last event of a match that is left alone, because of illegal answers."""
+        """By board the number of the last event of a match in which the engine gives no legal move."""
         self._again = set[int]()
         """Boards at which something has failed that may pass."""
 
     @property
     def is_behind(self) -> bool:
-        """Whether something has failed that is to be tried again."""
+        """Whether something has failed that will be tried again."""
         return bool(self._again)
 
     def round(self, boards: set[int] | None = None) -> None:
