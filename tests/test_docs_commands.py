@@ -49,7 +49,10 @@ NOT_TYPED = {
     ("docs/tutorial.md", "matchpost demo --data"): RUNS_ON,
     ("docs/tutorial.md", "matchpost demo --record"): LONG,
     ("docs/terminal.md", "matchpost watch"): RUNS_ON,
-    ("docs/bots.md", "matchpost bot"): "it plays until it is ended; tests/services/test_bot.py runs it",
+    (
+        "docs/bots.md",
+        "matchpost bot",
+    ): "it plays until it is ended; tests/services/test_bot.py runs it",
     (
         "docs/terminal.md",
         "matchpost play",

@@ -109,7 +109,9 @@ def rules_in_words(profile: Profile, language: Translation) -> list[str]:
     rules, words = profile.rules, wording(language.code)
     said = []
     if rules.games:
-        said.append(SAY("bot-games", games=words.names([latest_rules(one).title for one in rules.games])))
+        said.append(
+            SAY("bot-games", games=words.names([latest_rules(one).title for one in rules.games]))
+        )
     if rules.rated is not RatedChoice.ANY:
         said.append(SAY("bot-rated" if rules.rated is RatedChoice.RATED else "bot-unrated"))
     if rules.least_days:
