@@ -270,6 +270,8 @@ class Accounts:
     def _change_addresses(
         self, account: AccountId, change: Callable[[Sequence[MailAddress]], tuple[MailAddress, ...]]
     ) -> None:
+        if is_bot(account):
+            raise Refusal(Code.BAD_ADDRESS, SAY("bot-address"))
         self.change_of(account, lambda old: with_addresses(old, change(old.addresses)))
         PasswordResets(self._client).forget(account)
         self.codes.ask(account, self.record_of(account))
@@ -569,8 +571,9 @@ class Accounts:
             account = prefix + os.urandom(ID_BYTES - len(prefix))
             if account == SERVER_ACCOUNT or is_bot(account) != bool(prefix):
                 continue
+            member: Any = account  # redis-py types it as text only
             # the rest of a bot's id is short, and the id of a deleted account never comes back
-            if prefix and self._client.sismember(keys.ERASED_ACCOUNTS, account):
+            if prefix and self._client.sismember(keys.ERASED_ACCOUNTS, member):
                 continue
             if self._write(account, b"", record, 1000 * UNCLAIMED_SECONDS):
                 return account
