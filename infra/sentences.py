@@ -8,7 +8,6 @@ from domain.sentences import Sentences, counted
 SAY: Final = Sentences(
     "server",
     {
-        "bot-address": "a bot has no e-mail address; what concerns it is its owner's",
         "robot-role": "{name} is a program, and programs have no roles",
         "club-name": "a name has 1 to {most} characters",
         "club-taken": "there is a club called {name!r} already, or one whose name looks like it",

@@ -270,8 +270,6 @@ class Accounts:
     def _change_addresses(
         self, account: AccountId, change: Callable[[Sequence[MailAddress]], tuple[MailAddress, ...]]
     ) -> None:
-        if is_bot(account):
-            raise Refusal(Code.BAD_ADDRESS, SAY("bot-address"))
         self.change_of(account, lambda old: with_addresses(old, change(old.addresses)))
         PasswordResets(self._client).forget(account)
         self.codes.ask(account, self.record_of(account))
