@@ -147,8 +147,7 @@ class BotPlayer:
             self._client.reveal_all()
             wanted |= self._waiting("next" if boards is not None else "active")
         except (ProblemError, TransportError) as error:
-            self._again |= wanted
-            self._wait_after(error)
+            self._wait_after(error, wanted)
             return
         for board in sorted(wanted):
             try:
@@ -157,8 +156,7 @@ class BotPlayer:
                 self._say(f"match {board}: {error}; trying again")
                 self._again.add(board)
             except (ProblemError, TransportError) as error:
-                self._again.add(board)
-                self._wait_after(error)
+                self._wait_after(error, {board})
 
     def _waiting(self, state: str) -> set[int]:
         lists = [
@@ -167,14 +165,15 @@ class BotPlayer:
         ]
         return {row["board"] for one in lists for row in one["matches"]}
 
-    def _wait_after(self, error: ProblemError | TransportError) -> None:
-        """Wait after an error that passes; raise one of access."""
+    def _wait_after(self, error: ProblemError | TransportError, boards: set[int]) -> None:
+        """Wait after an error that passes, to try these boards again; raise one of access."""
         if isinstance(error, ProblemError) and error.code in _NO_ACCESS:
             raise error
         if isinstance(error, ProblemError) and error.code not in _PASSING:
-            self._say(f"refused: {error.detail}")
+            self._say(f"{_named(boards)}: {error.detail}")
             return
-        self._say(f"{getattr(error, 'detail', error)}; trying again")
+        self._again |= boards
+        self._say(f"{_named(boards)}: {getattr(error, 'detail', error)}; trying again")
         self._pause(getattr(error, "retry_after", 0.0) or _AGAIN_SECONDS)
 
     def _act(self, board: int) -> None:
@@ -226,6 +225,11 @@ class BotPlayer:
             f"match {board}: {_MOST_REFUSED} answers of the engine were refused, so the match is left alone "
             "until something happens there"
         )
+
+
+def _named(boards: set[int]) -> str:
+    """Return what an error is about: a match, or all of them."""
+    return f"match {min(boards)}" if len(boards) == 1 else "all matches"
 
 
 def _move_body(answer: str, ply: int) -> dict[str, Any]:

@@ -217,8 +217,9 @@ class Failing(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         if not self._failures or not request.url.path.endswith("/commands"):
             return self._inner.handle_request(request)
-        if self._failures.pop(0) == "too fast":
-            body = {"code": "too-fast", "detail": "too many requests"}
+        failure = self._failures.pop(0)
+        if failure != "lost":
+            body = {"code": failure, "detail": "no"}
             return httpx.Response(429, json=body, headers={"Retry-After": "17"})
         self._inner.handle_request(request).close()
         raise httpx.ReadTimeout("the answer is lost", request=request)
@@ -233,7 +234,7 @@ def fail(client: Client, *failures: str) -> None:
 
 def test_a_bot_waits_as_long_as_the_server_says(api, bot, guest, engine, play):
     playing = play(engine(FIRST))
-    fail(playing.client, "too fast")
+    fail(playing.client, "too-fast")
     board = api.match(bot, guest)
     guest.accept(board)
     playing.round()
@@ -241,6 +242,17 @@ def test_a_bot_waits_as_long_as_the_server_says(api, bot, guest, engine, play):
     assert moves(api, board) == []
     playing.round()
     assert len(moves(api, board)) == 1
+
+
+def test_a_refusal_that_does_not_pass_is_not_asked_for_again_and_again(
+    api, bot, guest, engine, play
+):
+    playing = play(engine(FIRST))
+    fail(playing.client, "sanctioned")
+    board = api.match(guest, bot)
+    playing.round()
+    assert (playing.said, playing.pauses) == ([f"match {board}: no"], [])
+    assert not playing.player.is_behind
 
 
 def test_a_move_whose_answer_is_lost_is_made_once(api, bot, guest, engine, play):
