@@ -8,7 +8,7 @@ from domain.sentences import Sentences, counted
 SAY: Final = Sentences(
     "server",
     {
-        "robot-role": "{name} is a robot, and robots have no roles",
+        "robot-role": "{name} is a program, and programs have no roles",
         "club-name": "a name has 1 to {most} characters",
         "club-taken": "there is a club called {name!r} already, or one whose name looks like it",
         "clubs": "there are {most} clubs already",

@@ -161,7 +161,7 @@ KEYS: Final = (
     Key("{a:<hex>}:muted", "hash: board whose chat is muted -> nothing", "infra.people.account_lists", "the account is deleted", "muted chats, 500", _ACCOUNT),
     Key("{a:<hex>}:seen", "sorted set: board -> when a browser with the account's text for its deal was last seen", "infra.people.account_lists", "expires after 90 days", "matches, 500", _PLAYER),
     Key("{a:<hex>}:starts", "hash: id of a command that starts a match by name -> against whom", "infra.people.pending_starts", "they are taken up", "starts, 50", _ACCOUNT),
-    Key("{a:<hex>}:robots", "hash: id of a command that starts a match with a robot -> when", "infra.people.pending_starts", "they are over", "matches, 20", _ACCOUNT),
+    Key("{a:<hex>}:robots", "hash: id of a command that starts a match with a robot, or of a bot also one that others start with it -> when", "infra.people.pending_starts", "they are over", "matches, 20, or a bot's limit up to 100", _ACCOUNT),
     Key("{t:<hex>}", "a token's record; half the SHA-256 of its text", "infra.people.tokens.tokens", "expires, or is revoked", "tokens", _PEOPLE),
     Key("{broadcast}", "list of the broadcasts", "infra.people.messages", "expires after 90 days", "broadcasts, 50", _PEOPLE),
     Key("{broadcast}:notices", "sorted set: notices of them", "infra.people.message_notices", "expires", "broadcasts", _PEOPLE),

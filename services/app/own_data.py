@@ -20,6 +20,7 @@ from infra.people.push_subscriptions import PushSubscription
 from infra.projections.match_lists import MatchFilter
 from services.app.accounts import own_profile
 from services.app.acts import PAGE, TERMINAL, Act, record_act
+from services.app.bots import Bot, bots_of
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.exports import export_record
@@ -155,7 +156,7 @@ class OwnMatch(NamedTuple):
 def own_files(app: App, account: AccountId) -> Iterator[OwnFile]:
     """Yield what the server has about an account, but for its matches; `unknown-user` for a deleted one."""
     profile = own_profile(app, account)
-    yield _file("account.json", msgspec.to_builtins(profile))
+    yield _file("account.json", _shown(app, profile, owner=profile.owner))
     yield _file("messages.json", _messages(app, account))
     yield _file("chat.json", _chat(app, account))
     yield _file("statements.json", _statements(app, account))
@@ -172,9 +173,20 @@ def own_files(app: App, account: AccountId) -> Iterator[OwnFile]:
     yield _file("sanctions.json", _sanctions(app, account))
     yield _file("lists.json", _lists(app, account))
     yield _file("refused.json", _refused(app, account))
-    yield _file("ratings.json", ratings_of(app, account))
+    against_bots = {
+        f"{game}, with bots": one for game, one in ratings_of(app, account, bots=True).items()
+    }
+    yield _file("ratings.json", ratings_of(app, account) | against_bots)
+    yield _file("bots.json", [_bot(one) for one in bots_of(app, account)])
     yield _file("acts.json", _acts(app, account))
     yield _file("noted.json", _noted(app, account))
+
+
+def _bot(bot: Bot) -> dict[str, Any]:
+    return {
+        **_without(bot.profile, "owner"),
+        "tokens": [_without(one, "account") for one in bot.tokens],
+    }
 
 
 def own_matches(app: App, account: AccountId) -> Iterator[tuple[OwnMatch | None, OwnFile]]:

@@ -94,6 +94,7 @@ _SAID: Final[Mapping[str, str]] = {
     "lists.json": N_("Whom you block and follow, and what you watch, pin and mute"),
     "refused.json": N_("Commands of yours that were refused"),
     "ratings.json": N_("Your ratings, by game"),
+    "bots.json": N_("Your bots, and the programs that play for them"),
     "acts.json": N_("What operators and moderators did to your account"),
     "noted.json": N_("What the server notes by itself, such as how far you have read"),
     "matches/": N_("Your matches, each with its board as a picture and as text"),

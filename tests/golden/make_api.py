@@ -93,7 +93,7 @@ class Exchange:
             example["request"] = body
         if answer.content:
             example["response"] = shortened(_read(answer))
-        if operation == "make_token":
+        if operation in ("make_token", "make_bot_token"):
             example["response"]["token"] = "mp_..."  # no example may look like a secret
         self.examples[operation] = example
         return _read(answer) if answer.content else None
@@ -521,6 +521,13 @@ def _leave(said: Exchange, alice: Player) -> None:
     browser = said.call("add_push", alice, BROWSER)
     said.call("list_push", alice)
     said.call("remove_push", alice, browser=browser["id"])
+    said.call("make_bot", alice, {"userid": "bot-deep"})
+    rules = {"games": ["pow2", "line"], "rated": "unrated", "most_days": 7, "at_once": 4}
+    said.call("change_bot", alice, rules, userid="bot-deep")
+    made = said.call("make_bot_token", alice, {"label": "at home"}, userid="bot-deep")
+    said.call("list_bots", alice)
+    said.call("revoke_bot_token", alice, userid="bot-deep", token=made["id"])
+    said.call("delete_bot", alice, {}, userid="bot-deep")
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     passwords = {"old": "mad-hatter", "new": "looking-glass", "tokens": "keep"}

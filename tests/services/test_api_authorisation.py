@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import httpx
@@ -159,6 +160,7 @@ class World:
             "delete_account": {"password": PASSWORD},
             "do_line": f"pow2 show {self.board}",
             "challenge_on_ladder": {"userid": self.userid},
+            "make_bot": {"userid": f"bot-{token_hex(4)}"},
             "name_team": {"userids": [self.opponent]},
             "invite_players": {"userids": [self.opponent]},
         }  # fmt: skip
