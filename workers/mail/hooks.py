@@ -1,0 +1,204 @@
+"""Webhooks and notices of groups: queues what the logs have, and gives it to the receivers.
+
+Each delivery is sent in a thread of its own, so that a receiver that is slow holds up nobody else, and at most a few at a
+time to one host. A delivery is claimed before it is sent: another process takes it only after the claim has ended.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from domain.match.events import Accepted, Ended, MatchPaired, MatchStarted
+from domain.match.state import Reason
+from domain.records import AccountId
+from domain.tournament import events
+from infra.mail.hooks import GIVEN_UP_MS, RETRY_MS, HookComposer, HookQueue
+from infra.people.clubs import Clubs
+from infra.people.hooks import Delivery, DeliveryState, Hook, HookOff, Hooks
+from infra.process.metrics import count_sent_hook
+from infra.projections.projection import NO_MATCH, Fact
+from infra.store.port import Store
+from workers.mail.notify import OLD_MS
+from workers.mail.push import MatchPush
+from workers.projections.log_reader import LogChunk
+
+if TYPE_CHECKING:
+    from infra.mail.guarded_http import Answer
+
+logger = logging.getLogger(__name__)
+
+THREADS: Final = 16
+"""How many deliveries are sent at a time."""
+
+TO_HOST: Final = 3
+"""How many of them to one host."""
+
+CLAIM_MS: Final = 60_000
+"""Three times as long as a delivery may take."""
+BUSY_MS: Final = 2_000
+"""How long a delivery waits whose host has its share."""
+
+_GONE: Final = 410
+
+_NEWS: Final = (
+    events.TournamentStarted
+    | events.SectionPaired
+    | events.ResultsCounted
+    | events.MatchesAdjudicated
+    | events.TournamentFinished
+    | events.PlacesConfirmed
+    | events.TournamentCancelled
+)
+
+
+class MatchHooks(MatchPush):
+    """Queues notices for hooks of players, and public news for those of clubs and tournaments."""
+
+    what = "given to hooks"
+    life_ms = OLD_MS
+    skips_pairings = False
+
+    def __init__(self, store: Store, queue: HookQueue, clubs: Clubs) -> None:
+        super().__init__(store, queue, queue.hooks)
+        self._hooks = queue
+        self._clubs = clubs
+
+    def begin_round(self, chunk: LogChunk) -> None:
+        """Find out who of the players in these matches has hooks, and queue the public news."""
+        super().begin_round(chunk)
+        for fact in chunk.all_facts:
+            event = fact.event
+            if event.at < self._oldest:
+                continue
+            if fact.setup is NO_MATCH and isinstance(event.body, _NEWS):
+                self._hooks.add_news(f"tournament:{event.match}", event.at, event.match, event.seq)
+            elif fact.setup is not NO_MATCH and _is_news(fact):
+                for club in self._clubs_of(fact.setup.seats):
+                    self._hooks.add_news(f"club:{club}", event.at, event.match, event.seq)
+
+    def _clubs_of(self, seats: tuple[AccountId, ...]) -> list[str]:
+        """Return the clubs of which two or more of the players are members, as a club's page lists its matches."""
+        found = Counter(club.id for one in dict.fromkeys(seats) for club, _ in self._clubs.of(one))
+        return [club for club, members in found.items() if members > 1]
+
+
+def _is_news(fact: Fact) -> bool:
+    body = fact.event.body
+    if isinstance(body, Ended):
+        return body.reason != Reason.DECLINED
+    begins = isinstance(body, MatchStarted) or (isinstance(body, Accepted) and body.next is not None)
+    return begins and not isinstance(body, MatchPaired)  # the tournament's own news say it
+
+
+class HookDelivery:
+    """Sends what is due; `clock` is in ms since 1970, `hosts` are those that the operator allows."""
+
+    def __init__(
+        self,
+        hooks: Hooks,
+        composer: HookComposer,
+        clock: Callable[[], int],
+        hosts: tuple[str, ...],
+    ) -> None:
+        self._hooks = hooks
+        self._composer = composer
+        self._clock = clock
+        self._hosts = hosts
+        self._lock = Lock()
+        self._busy: Counter[str] = Counter()
+        """How many deliveries are being sent, by host."""
+
+    def round(self) -> int:
+        """Begin to send some deliveries that are due; return their number."""
+        with self._lock:
+            free = THREADS - self._busy.total()
+        if free <= 0:
+            return 0
+        now, begun = self._clock(), 0
+        for one in self._hooks.claim(now, now + CLAIM_MS, free):
+            hook = self._hooks.get(one.account, one.hook)
+            if hook is None or hook.off:
+                self._finish(one, state=DeliveryState.OVERTAKEN)
+                continue
+            with self._lock:
+                has_room = self._busy[hook.host] < TO_HOST
+                self._busy[hook.host] += has_room
+            if has_room:
+                begun += 1
+                start(partial(self._work, hook, one))
+            else:
+                self._hooks.put_back(one, now + BUSY_MS)
+        return begun
+
+    def _work(self, hook: Hook, one: Delivery) -> None:
+        try:
+            self._deliver(hook, one)
+        except Exception:
+            # the claim ends, and another thread tries it again
+            logger.exception("ALARM: delivery %s can't be sent", one.id)
+        finally:
+            with self._lock:
+                self._busy[hook.host] -= 1
+                self._busy += Counter()  # drops the hosts that have none
+
+    def _deliver(self, hook: Hook, one: Delivery) -> None:
+        message = self._composer.compose(hook, one)
+        if message is None:
+            self._finish(one, state=DeliveryState.OVERTAKEN)
+            return
+        from infra.mail.hook_client import send  # noqa: PLC0415 - slow to import
+
+        answer = send(message, one.id, self._hosts)
+        # crash window: it arrived, and nobody knows; it goes again under the same id
+        now = self._clock()
+        count_sent_hook(hook.kind, "sent" if answer.is_success else "failed")
+        if answer.is_success:
+            self._finish(one, answer, DeliveryState.SENT)
+            self._hooks.change(hook, lambda found: replace(found, failing=0))
+            return
+        is_last = one.once or one.tries >= len(RETRY_MS) or answer.status == _GONE
+        if is_last:
+            self._finish(one, answer, DeliveryState.FAILED)
+        else:
+            due = now + max(RETRY_MS[one.tries], answer.wait * 1000)
+            self._finish(one, answer, DeliveryState.WAITING, due)
+        self._note_failure(hook, answer, now, is_last=is_last and not one.once)
+
+    def _note_failure(self, hook: Hook, answer: "Answer", now: int, *, is_last: bool) -> None:
+        def changed(found: Hook) -> Hook:
+            failing = found.failing or now
+            off = found.off
+            if answer.status == _GONE:
+                off = off or HookOff.GONE
+            elif is_last and now - failing >= GIVEN_UP_MS:
+                off = off or HookOff.FAILED
+            return replace(found, failing=failing, off=off)
+
+        stored = self._hooks.change(hook, changed)
+        if stored and stored.off in (HookOff.GONE, HookOff.FAILED):
+            self._composer.note_off(stored)
+
+    def _finish(
+        self,
+        one: Delivery,
+        answer: "Answer | None" = None,
+        state: DeliveryState = DeliveryState.SENT,
+        due: int = 0,
+    ) -> None:
+        """Store what came of a delivery; without an answer it was not tried."""
+        done = replace(one, state=state, due=due)
+        if answer is not None:
+            done = replace(
+                *(done,), tries=one.tries + 1, tried=self._clock(), status=answer.status, answer=answer.text
+            )  # fmt: skip
+        self._hooks.store(done)
+
+
+def start(work: Callable[[], None]) -> None:
+    """Do work in a thread that does not keep the process from ending."""
+    Thread(target=work, name="hook", daemon=True).start()
