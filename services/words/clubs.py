@@ -1,6 +1,6 @@
 """Clubs in words: roles, and how one joins."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from infra.languages.wording import N_, Wording
