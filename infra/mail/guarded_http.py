@@ -7,6 +7,7 @@ checked against. No redirect is followed, and nothing of the environment (proxie
 A module of its own, because an HTTP client takes long to import and one process sends.
 """
 
+import logging
 import socket
 import time
 from threading import Timer
@@ -19,6 +20,9 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from infra.settings.hook_hosts import AddressError, checked_address, is_named, is_public
+
+# receivers would fill the log with what is wrong in their answers
+logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 10.0
@@ -97,6 +101,8 @@ class GuardedCall:
             )  # fmt: skip
             with answer:
                 data = answer.raw.read(MOST_BYTES, decode_content=False)
+            if time.monotonic() >= self._over:  # it was cut off, maybe within its head
+                raise TimeoutError
         except (requests.RequestException, AddressError, OSError, ValueError) as error:
             self.last = Answer(0, self._reason(error))
             raise requests.ConnectionError(self.last.text) from error
@@ -111,20 +117,19 @@ class GuardedCall:
         """Return a connection to a host all of whose addresses may be asked."""
         host = host.strip("[]")
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
-        if not is_named(host, port, self._hosts) and not all(map(is_public, addresses)):
+        public = all(is_public(str(address[0])) for *_, address in found)
+        if not public and not is_named(host, port, self._hosts):
             raise NotAllowedError("hook-private")
         error: OSError = OSError("no address")
-        for address in addresses:
-            left = min(CONNECT_SECONDS, self._over - time.monotonic())
-            if left <= 0:
-                break
+        for family, kind, protocol, _, address in found:
+            made = socket.socket(family, kind, protocol)
             try:
-                made = socket.create_connection((address, port), left)
+                made.settimeout(max(0.01, min(CONNECT_SECONDS, self._over - time.monotonic())))
+                made.connect(address)
             except OSError as failed:
+                made.close()
                 error = failed
                 continue
-            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._open.append(made.dup())
             return made
         raise error
