@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
 
-import apprise
 import requests
+from apprise import AppriseAsset, NotifyFormat
+from apprise.exception import AppriseException
 from apprise.plugins import discord, ntfy, slack, telegram
 from apprise.plugins.matrix import base as matrix
 from standardwebhooks.webhooks import Webhook
@@ -22,6 +23,12 @@ from infra.mail.hooks import HookMessage
 
 _CALL: Final[ContextVar[GuardedCall]] = ContextVar("call")
 _PLUGINS: Final[tuple[Any, ...]] = (discord, slack, telegram, ntfy, matrix)
+_BY_SCHEME: Final[dict[str, Any]] = {
+    "discord": discord.NotifyDiscord, "slack": slack.NotifySlack, "tgram": telegram.NotifyTelegram,
+    "ntfy": ntfy.NotifyNtfy, "ntfys": ntfy.NotifyNtfy, "matrix": matrix.NotifyMatrix, "matrixs": matrix.NotifyMatrix,
+}  # fmt: skip
+"""The plug-ins, each asked by itself, because apprise would import all of its hundred to find one."""
+_WITH_OWN_ADDRESSES: Final = (discord.NotifyDiscord, slack.NotifySlack, ntfy.NotifyNtfy)
 _UNUSABLE: Final = Answer(0, "hook-address")
 
 
@@ -56,11 +63,20 @@ def _guard_plugins() -> None:
 def plugin_of(address: str) -> Any:
     """Return what sends to an address of apprise; None if it can't be read, or is of another service."""
     _guard_plugins()
-    asset = apprise.AppriseAsset(async_mode=False, image_url_mask="", app_url="", app_id="matchpost")
-    plugin = apprise.Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
-    if plugin is None or not any(type(plugin).__module__ == one.__name__ for one in _PLUGINS):
+    asset = AppriseAsset(async_mode=False, image_url_mask="", app_url="", app_id="matchpost")
+    scheme = address.partition("://")[0].lower()
+    try:
+        if scheme in _BY_SCHEME:
+            kind = _BY_SCHEME[scheme]
+            found = kind.parse_url(address)
+        else:
+            native = ((one, one.parse_native_url(address)) for one in _WITH_OWN_ADDRESSES)
+            kind, found = next((pair for pair in native if pair[1]), (None, None))
+        plugin = kind(**found, asset=asset) if found else None
+    except (AppriseException, AttributeError, TypeError, ValueError):  # what they raise for some texts
         return None
-    plugin.throttle = _wait_for_nothing  # a receiver would say for how long
+    if plugin is not None:
+        plugin.throttle = _wait_for_nothing  # a receiver would say for how long
     return plugin
 
 
@@ -104,7 +120,7 @@ def _to_people(message: HookMessage, call: GuardedCall) -> Answer:
     token = _CALL.set(call)
     try:
         arrived = plugin.notify(
-            body=message.body, title=message.title, body_format=apprise.NotifyFormat.TEXT
+            body=message.body, title=message.title, body_format=NotifyFormat.TEXT
         )
     finally:
         _CALL.reset(token)

@@ -272,6 +272,8 @@ def send_again(app: App, hook: Hook, id_: str) -> Delivery:
     if found is None:
         raise Refusal(Code.NOT_FOUND, SAY("no-delivery"))
     now = app.store.now()
+    if found.once and found.tries > 1 and found.tried > now - _MINUTE // _MOST_ASKED:
+        raise Refusal(Code.TOO_MANY, SAY("hook-asked", most=_MOST_ASKED))
     if found.state is not DeliveryState.WAITING:
         found = replace(found, state=DeliveryState.WAITING, once=True, tried=now)
     again = replace(found, due=now)
