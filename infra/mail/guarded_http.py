@@ -61,7 +61,7 @@ class GuardedCall:
     def __init__(
         self, hosts: tuple[str, ...], *, seconds: float = WHOLE_SECONDS, trust: str | bool = True
     ) -> None:
-        self.last = Answer(0, "nothing was sent")
+        self.last = Answer(0, "hook-address")
         """The last answer."""
         self._hosts = hosts
         self._trust = trust

@@ -37,6 +37,7 @@ from infra.settings.hook_hosts import (
     read_hook_hosts,
 )
 from services.app.accounts import end_if_suspended, own_profile
+from services.app.admission import admission_now
 from services.app.clubs import club_at
 from services.app.context import App
 from services.app.roles import has_role
@@ -105,7 +106,7 @@ def may_have(app: App, hook: Hook) -> bool:
     if profile is None or profile.suspended:
         return False
     kind, _, id_ = hook.place.partition(":")
-    if kind and app.admissions.recent().for_members_only:
+    if kind and admission_now(app).for_members_only:
         return False  # nothing here is public
     if kind == CLUB:
         club = app.clubs.get(id_)
@@ -144,7 +145,7 @@ def add_hook(
     """
     if not app.settings.sends_hooks:
         raise Refusal(Code.BAD_OPTION, SAY("hooks-off"))
-    if place and app.admissions.recent().for_members_only:
+    if place and admission_now(app).for_members_only:
         raise Refusal(Code.BAD_OPTION, SAY("hooks-not-public"))
     kind, host = _read_address(app, address)
     webhook = kind is HookKind.WEBHOOK

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from domain.match.events import Accepted, Ended, MatchPaired, MatchStarted
+from domain.match.events import Accepted, Ended, MatchPaired, MatchProposed, MatchStarted
 from domain.match.state import Reason
 from domain.records import AccountId
 from domain.tournament import events
@@ -91,8 +91,10 @@ def _is_news(fact: Fact) -> bool:
     body = fact.event.body
     if isinstance(body, Ended):
         return body.reason != Reason.DECLINED
-    begins = isinstance(body, MatchStarted) or (isinstance(body, Accepted) and body.next is not None)
-    return begins and not isinstance(body, MatchPaired)  # the tournament's own news say it
+    if isinstance(body, Accepted):
+        return body.next is not None
+    # a proposed match is its players' alone until they accept, and of a paired one the tournament's own news say it
+    return isinstance(body, MatchStarted) and not isinstance(body, MatchProposed | MatchPaired)
 
 
 class HookDelivery:
