@@ -45,6 +45,7 @@ ROUTES = {
         unfollow_player unpin_match join_club join_club_by_link change_account
         change_addresses change_password log_out_everywhere delete_account export_account
         take_vacation block_player unblock_player add_push remove_push list_tokens
+        list_webhooks make_webhook
     """,
     OF_THE_ORGANISER: """
         change_tournament open_tournament invite_players make_tournament_code start_tournament end_ladder withdraw_player
@@ -95,5 +96,12 @@ TABLE = {
     "appeal_sanction": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "end_vacation": ("unauthorized", "too-late", "too-late", "missing-scope"),
     "revoke_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
+    **dict.fromkeys(
+        (
+            "remove_webhook renew_webhook_secret switch_webhook_on send_webhook_test list_webhook_deliveries "
+            "send_webhook_again"
+        ).split(),
+        ("unauthorized", "not-found", "not-found", "missing-scope"),
+    ),
     "list_acts": ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope"),
 }

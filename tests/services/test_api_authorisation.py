@@ -39,7 +39,7 @@ UNDOCUMENTED = {"openapi": "/api/openapi.json", "show_api": "/api"}
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api"), site="https://x.example", push="on") as api:
+    with Api(tmp_path_factory.mktemp("api"), site="https://x.example", push="on", hooks="on") as api:
         generate_keys(api.settings.data / "keys", "play.example.org")
         make_mac_key(api.settings.data / "keys")
         yield api
@@ -59,7 +59,7 @@ def places(api: Api) -> dict[str, tuple[str, str]]:
 
 PLACEHOLDERS = {
     "ply": 0, "case": 1, "seq": 1, "game": "pow2", "code": "usage", "browser": "0" * 16, "report": "0" * 16,
-    "sanction": "0" * 16, "key": "none",
+    "sanction": "0" * 16, "key": "none", "hook": "0" * 16, "delivery": "msg_0",
 }  # fmt: skip
 """What stands in paths for what nobody in a world has."""
 

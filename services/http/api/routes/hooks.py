@@ -181,7 +181,7 @@ def switch_webhook_on(hook: HookId, data: JSONBody[WebhookPassword], own: Own) -
 
 @api.post("/api/webhooks/{hook:str}/test", "Test a webhook", Scope.ACCOUNT)
 @refuses(Code.NOT_FOUND, Code.BAD_OPTION, Code.TOO_MANY)
-def test_webhook(hook: HookId, own: Own) -> WebhookDelivery:
+def send_webhook_test(hook: HookId, own: Own) -> WebhookDelivery:
     """Send a test, once."""
     one = hooks.send_test(own.app, hook_at(own.app, own.account, hook))
     return _delivery(one)
@@ -189,7 +189,7 @@ def test_webhook(hook: HookId, own: Own) -> WebhookDelivery:
 
 @api.get("/api/webhooks/{hook:str}/deliveries", "Deliveries of a webhook", Scope.ACCOUNT)
 @refuses(Code.NOT_FOUND)
-def list_deliveries(hook: HookId, own: Own) -> WebhookDeliveries:
+def list_webhook_deliveries(hook: HookId, own: Own) -> WebhookDeliveries:
     """Return the deliveries that wait, and the last 50 others."""
     found = own.app.hooks.deliveries(hook_at(own.app, own.account, hook))
     return WebhookDeliveries(tuple(map(_delivery, found)))
@@ -199,7 +199,7 @@ def list_deliveries(hook: HookId, own: Own) -> WebhookDeliveries:
     "/api/webhooks/{hook:str}/deliveries/{delivery:str}/again", "Send a delivery again", Scope.ACCOUNT
 )
 @refuses(Code.NOT_FOUND, Code.BAD_OPTION, Code.TOO_MANY)
-def send_delivery_again(hook: HookId, delivery: DeliveryId, own: Own) -> WebhookDelivery:
+def send_webhook_again(hook: HookId, delivery: DeliveryId, own: Own) -> WebhookDelivery:
     """Send a delivery once more, under its id; one that waits is sent at once."""
     return _delivery(hooks.send_again(own.app, hook_at(own.app, own.account, hook), delivery))
 
