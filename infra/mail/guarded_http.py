@@ -107,7 +107,7 @@ class GuardedCall:
             self.last = Answer(0, self._reason(error))
             raise requests.ConnectionError(self.last.text) from error
         # as `requests` has it once all was read; there is no public way
-        answer._content, answer._content_consumed = data, True  # type: ignore[attr-defined]
+        vars(answer).update(_content=data, _content_consumed=True)
         shown = data[: 4 * _SHOWN].decode(errors="replace")[:_SHOWN]
         text = "".join(one if one.isprintable() else " " for one in shown)
         self.last = Answer(answer.status_code, text, _seconds(answer.headers.get("Retry-After")))

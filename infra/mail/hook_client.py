@@ -73,7 +73,12 @@ def plugin_of(address: str) -> Any:
             native = ((one, one.parse_native_url(address)) for one in _WITH_OWN_ADDRESSES)
             kind, found = next((pair for pair in native if pair[1]), (None, None))
         plugin = kind(**found, asset=asset) if found else None
-    except (AppriseException, AttributeError, TypeError, ValueError):  # what they raise for some texts
+    except (
+        AppriseException,
+        AttributeError,
+        TypeError,
+        ValueError,
+    ):  # what they raise for some texts
         return None
     if plugin is not None:
         plugin.throttle = _wait_for_nothing  # a receiver would say for how long
@@ -94,7 +99,10 @@ def send(
         body = message.body.encode()
         try:
             call.request(
-                "POST", message.address, data=body, headers=headers_of(message, id_, datetime.now(UTC))
+                "POST",
+                message.address,
+                data=body,
+                headers=headers_of(message, id_, datetime.now(UTC)),
             )
         except requests.RequestException:
             return call.last  # it says why

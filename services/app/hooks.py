@@ -181,10 +181,14 @@ def _read_address(app: App, address: str) -> tuple[HookKind, str]:
                 return HookKind.WEBHOOK, parts.netloc
             scheme = _NATIVE[host]
         if scheme not in CHANNELS:
-            raise AddressError("hook-scheme")
+            raise _refused("hook-scheme")
         return HookKind.APPRISE, _channel_host(address, scheme, hosts)
     except AddressError as error:
-        raise Refusal(Code.BAD_OPTION, SAY(error.key)) from None
+        raise _refused(error.key) from None
+
+
+def _refused(key: str) -> Refusal:
+    return Refusal(Code.BAD_OPTION, SAY(key))
 
 
 def _channel_host(address: str, scheme: str, hosts: tuple[str, ...]) -> str:
@@ -286,6 +290,8 @@ def _check_asked(app: App, hook: Hook) -> None:
     if hook.off:
         raise Refusal(Code.BAD_OPTION, SAY("hook-is-off"))
     since = app.store.now() - _MINUTE
-    asked = [one for one in app.hooks.deliveries(hook) if one.once and max(one.at, one.tried) > since]
+    asked = [
+        one for one in app.hooks.deliveries(hook) if one.once and max(one.at, one.tried) > since
+    ]
     if len(asked) >= _MOST_ASKED:
         raise Refusal(Code.TOO_MANY, SAY("hook-asked", most=_MOST_ASKED))

@@ -280,11 +280,7 @@ def _hooks(app: App, account: AccountId) -> list[dict[str, Any]]:
     """Return webhooks and channels with their deliveries; their addresses and secrets are no data about a person."""
     return [
         _without(hook, "account", "sealed")
-        | {
-            "deliveries": [
-                _without(one, "account", "hook") for one in app.hooks.deliveries(hook)
-            ]
-        }
+        | {"deliveries": [_without(one, "account", "hook") for one in app.hooks.deliveries(hook)]}
         for hook in app.hooks.of(account)
     ]
 

@@ -27,7 +27,9 @@ _LONGEST: Final = 1_500
 
 _MOST_LINES: Final = 20
 
-_NOT_CALLING: Final = str.maketrans({"@": "@\N{ZERO WIDTH SPACE}", "<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"})
+_NOT_CALLING: Final = str.maketrans(
+    {"@": "@\N{ZERO WIDTH SPACE}", "<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"}
+)
 """Names are chosen by people, and in a chat some texts call all who are there."""
 
 
@@ -54,10 +56,17 @@ class HookTexts:
             return None
         found = secrets_of(app, hook)
         if hook.kind is HookKind.APPRISE:
-            lines = [f"{text.translate(_NOT_CALLING)}\n{self._link(path)}" for text, path in written.lines]
+            lines = [
+                f"{text.translate(_NOT_CALLING)}\n{self._link(path)}"
+                for text, path in written.lines
+            ]
             return HookMessage(found.address, (), "\n".join(lines[:_MOST_LINES])[:_LONGEST])
         stamp = datetime.fromtimestamp(one.at / 1000, UTC).isoformat(timespec="milliseconds")
-        body = {"type": written.type, "timestamp": stamp.replace("+00:00", "Z"), "data": written.data}
+        body = {
+            "type": written.type,
+            "timestamp": stamp.replace("+00:00", "Z"),
+            "data": written.data,
+        }
         valid = [found.secret] + [found.old] * (app.store.now() < found.old_until)
         text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
         return HookMessage(found.address, tuple(valid), text)
@@ -83,7 +92,11 @@ class HookTexts:
         if one.kind is not None:
             return self._notice(hook, one, one.kind)
         try:
-            return self._club(hook, one) if hook.place.startswith(CLUB) else self._tournament(hook, one)
+            return (
+                self._club(hook, one)
+                if hook.place.startswith(CLUB)
+                else self._tournament(hook, one)
+            )
         except Refusal:  # it is not public any longer
             return None
 

@@ -41,7 +41,12 @@ LISTED = 8
 TEXT = 600
 """Characters of a text that are shown."""
 
-SETTINGS = {"site": "https://play.example.org", "push": "on", "hooks": "on", "backup": "/srv/matchpost-backups"}
+SETTINGS = {
+    "site": "https://play.example.org",
+    "push": "on",
+    "hooks": "on",
+    "backup": "/srv/matchpost-backups",
+}
 """The settings of the server that the exchange is with."""
 
 BROWSER = {

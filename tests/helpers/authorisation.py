@@ -97,10 +97,14 @@ TABLE = {
     "end_vacation": ("unauthorized", "too-late", "too-late", "missing-scope"),
     "revoke_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
     **dict.fromkeys(
-        (
-            "remove_webhook renew_webhook_secret switch_webhook_on send_webhook_test list_webhook_deliveries "
-            "send_webhook_again"
-        ).split(),
+        [
+            "remove_webhook",
+            "renew_webhook_secret",
+            "switch_webhook_on",
+            "send_webhook_test",
+            "list_webhook_deliveries",
+            "send_webhook_again",
+        ],
         ("unauthorized", "not-found", "not-found", "missing-scope"),
     ),
     "list_acts": ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope"),

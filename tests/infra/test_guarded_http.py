@@ -104,7 +104,10 @@ def test_no_redirect_is_followed_and_no_proxy_is_asked(monkeypatch, service):
     service.answers["/away"] = 302
     host = service.url.removeprefix("http://")
     with GuardedCall((host,)) as call:
-        assert call.request("POST", f"{service.url}/away", data=b"", allow_redirects=True).status_code == 302
+        assert (
+            call.request("POST", f"{service.url}/away", data=b"", allow_redirects=True).status_code
+            == 302
+        )
     assert [one.path for one in service.received] == ["/away"]
 
 

@@ -39,7 +39,7 @@ def unguarded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_channel_is_asked_by_the_guard_and_told_nothing_of_how(monkeypatch, address, host):
     asked: list[tuple[str, dict[str, Any]]] = []
 
-    def request(call: GuardedCall, method: str, url: str, **options: Any) -> requests.Response:
+    def request(call: GuardedCall, _: str, url: str, **options: Any) -> requests.Response:
         asked.append((url, options))
         call.last = Answer(503, "later")
         answer = requests.Response()
@@ -53,7 +53,9 @@ def test_each_channel_is_asked_by_the_guard_and_told_nothing_of_how(monkeypatch,
     assert all(url.startswith("https://") for url, _ in asked)
 
 
-@pytest.mark.parametrize("address", ["ntfys://rebound.example.org/topic", "matrixs://token@rebound.example.org/!room"])
+@pytest.mark.parametrize(
+    "address", ["ntfys://rebound.example.org/topic", "matrixs://token@rebound.example.org/!room"]
+)
 def test_a_channel_on_a_private_host_is_never_reached(monkeypatch, address):
     found = [(2, 1, 6, "", ("10.0.0.1", 443))]
     monkeypatch.setattr(guarded_http.socket, "getaddrinfo", lambda *_, **__: found)
@@ -64,7 +66,7 @@ def test_a_channel_on_a_private_host_is_never_reached(monkeypatch, address):
 def test_the_guard_decides_how_a_channel_is_asked(monkeypatch):
     given: dict[str, Any] = {}
 
-    def request(_: object, method: str, url: str, **options: Any) -> None:
+    def request(*_: object, **options: Any) -> None:
         given.update(options)
         raise requests.Timeout
 

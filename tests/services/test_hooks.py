@@ -4,21 +4,18 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from infra.durability.durability import Mode
 from infra.mail.addresses import ServerAddresses
 from infra.mail.hooks import GIVEN_UP_MS, RETRY_MS, HookQueue
 from infra.people.account_macs import AccountMacs, make_mac_key
-from infra.people.clubs import ClubRole
 from infra.people.hooks import MOST_HOOKS, MOST_KEPT, HookOff
 from infra.redis import mail_keys as keys
-from services.app.accounts import erase_account, log_out_everywhere, set_suspended
+from services.app.accounts import erase_account, log_out_everywhere
 from services.app.own_data import own_files
 from services.app.passwords import FRESH_MS
 from services.jobs import mailer_wakeup, make_mailer
@@ -126,7 +123,11 @@ def test_a_receiver_that_fails_gets_it_again_under_the_same_id_for_three_days(
     tried = len(came(service, "/dan"))
     assert tried >= 1
     first = deliveries(dan, made)[0]
-    assert (first["state"], first["status"], first["answer"]) == ("waiting", 503, "out of order [0m")
+    assert (first["state"], first["status"], first["answer"]) == (
+        "waiting",
+        503,
+        "out of order [0m",
+    )
     now = api.parts.store.now()
     assert first["due"] - now <= RETRY_MS[0]
     for wait in RETRY_MS[:-1]:

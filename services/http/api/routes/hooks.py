@@ -196,7 +196,9 @@ def list_webhook_deliveries(hook: HookId, own: Own) -> WebhookDeliveries:
 
 
 @api.post(
-    "/api/webhooks/{hook:str}/deliveries/{delivery:str}/again", "Send a delivery again", Scope.ACCOUNT
+    "/api/webhooks/{hook:str}/deliveries/{delivery:str}/again",
+    "Send a delivery again",
+    Scope.ACCOUNT,
 )
 @refuses(Code.NOT_FOUND, Code.BAD_OPTION, Code.TOO_MANY)
 def send_webhook_again(hook: HookId, delivery: DeliveryId, own: Own) -> WebhookDelivery:

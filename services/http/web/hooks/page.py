@@ -7,7 +7,7 @@ from litestar import Response
 from litestar.params import QueryParameter
 from litestar.response import Redirect
 
-from domain.errors import Code, Refusal
+from domain.errors import Refusal
 from infra.people.hooks import Hook, HookTopic
 from infra.settings.hook_hosts import LONGEST_ADDRESS
 from services.app import hooks
@@ -130,9 +130,7 @@ def _hook(
         address=shown_address(app, hook) if is_own else hook.host,
         topics=topic_names(words),
         why_off=why_off(hook.off, words) if hook.off else "",
-        deliveries=[
-            (one, state_name(one.state, words), answer_text(one, words)) for one in found
-        ],
+        deliveries=[(one, state_name(one.state, words), answer_text(one, words)) for one in found],
         factors=app.accounts.factors_of(own.account),
         saved=saved,
         at="hook" if reason else "",
@@ -163,8 +161,6 @@ def change_hook(id_: Id, own: Own) -> Response[str] | Redirect:
             secret = hooks.rotate_secret(app, hook)
             page = f"/account/hooks/{hook.id}"
             return secret_page("hook_secret.html", own.visitor, secret=secret, page=page)
-        else:
-            raise Refusal(Code.BAD_REQUEST, "this form does nothing")
     except Refusal as reason:
         return _hook(own, place, hook, reason=reason)
     return redirect_to(f"/account/hooks/{hook.id}?saved={do}")
