@@ -21,7 +21,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from infra.settings.hook_hosts import AddressError, checked_address, is_named, is_public
 
-# receivers would fill the log with what is wrong in their answers
+# receivers would fill the log with their wrong answers
 logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 CONNECT_SECONDS: Final = 5.0
@@ -35,15 +35,15 @@ MOST_BYTES: Final = 65_536
 _SHOWN: Final = 300
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """What came of a request."""
+class HookAnswer(msgspec.Struct, frozen=True):
+    """The answer to a request, or why there is none."""
 
     status: int
     """0 if there was no answer."""
     text: str
     """The first letters of the answer, or why there was none."""
     wait: int = 0
-    """How many seconds the receiver wants to be left alone."""
+    """The seconds until which the receiver wants no other request."""
 
     @property
     def is_success(self) -> bool:
@@ -61,7 +61,7 @@ class GuardedCall:
     def __init__(
         self, hosts: tuple[str, ...], *, seconds: float = WHOLE_SECONDS, trust: str | bool = True
     ) -> None:
-        self.last = Answer(0, "hook-address")
+        self.last = HookAnswer(0, "hook-address")
         """The last answer."""
         self._hosts = hosts
         self._trust = trust
@@ -104,13 +104,15 @@ class GuardedCall:
             if time.monotonic() >= self._over:  # it was cut off, maybe within its head
                 raise TimeoutError
         except (requests.RequestException, AddressError, OSError, ValueError) as error:
-            self.last = Answer(0, self._reason(error))
+            self.last = HookAnswer(0, self._reason(error))
             raise requests.ConnectionError(self.last.text) from error
         # as `requests` has it once all was read; there is no public way
         vars(answer).update(_content=data, _content_consumed=True)
         shown = data[: 4 * _SHOWN].decode(errors="replace")[:_SHOWN]
         text = "".join(one if one.isprintable() else " " for one in shown)
-        self.last = Answer(answer.status_code, text, _seconds(answer.headers.get("Retry-After")))
+        self.last = HookAnswer(
+            answer.status_code, text, _seconds(answer.headers.get("Retry-After"))
+        )
         return answer
 
     def connect(self, host: str, port: int) -> socket.socket:
@@ -172,19 +174,19 @@ def _seconds(text: str | None) -> int:
 def _session(call: GuardedCall) -> requests.Session:
     """Return a session all of whose connections the call makes."""
 
-    class Plain(HTTPConnection):
+    class PlainConnection(HTTPConnection):
         def _new_conn(self) -> socket.socket:
             return call.connect(self.host, self.port)
 
-    class Secure(HTTPSConnection):
+    class SecureConnection(HTTPSConnection):
         def _new_conn(self) -> socket.socket:
             return call.connect(self.host, self.port or 443)
 
     class PlainPool(HTTPConnectionPool):
-        ConnectionCls = Plain
+        ConnectionCls = PlainConnection
 
     class SecurePool(HTTPSConnectionPool):
-        ConnectionCls = Secure
+        ConnectionCls = SecureConnection
 
     session = requests.Session()
     session.trust_env = False

@@ -18,7 +18,7 @@ from apprise.plugins import discord, ntfy, slack, telegram
 from apprise.plugins.matrix import base as matrix
 from standardwebhooks.webhooks import Webhook
 
-from infra.mail.guarded_http import Answer, GuardedCall
+from infra.mail.guarded_http import GuardedCall, HookAnswer
 from infra.mail.hooks import HookMessage
 
 _CALL: Final[ContextVar[GuardedCall]] = ContextVar("call")
@@ -29,7 +29,7 @@ _BY_SCHEME: Final[dict[str, Any]] = {
 }  # fmt: skip
 """The plug-ins, each asked by itself, because apprise would import all of its hundred to find one."""
 _WITH_OWN_ADDRESSES: Final = (discord.NotifyDiscord, slack.NotifySlack, ntfy.NotifyNtfy)
-_UNUSABLE: Final = Answer(0, "hook-address")
+_UNUSABLE: Final = HookAnswer(0, "hook-address")
 
 
 class _GuardedRequests:
@@ -91,8 +91,8 @@ def _wait_for_nothing(*_: object, **__: object) -> None:
 
 def send(
     message: HookMessage, id_: str, hosts: tuple[str, ...], *, trust: str | bool = True
-) -> Answer:
-    """Send a message, and return what came of it; a receiver that fails raises nothing."""
+) -> HookAnswer:
+    """Send a message, and return the answer; a receiver that fails raises nothing."""
     with GuardedCall(hosts, trust=trust) as call:
         if not message.secrets:
             return _to_people(message, call)
@@ -121,7 +121,7 @@ def headers_of(message: HookMessage, id_: str, now: datetime) -> dict[str, str]:
     }
 
 
-def _to_people(message: HookMessage, call: GuardedCall) -> Answer:
+def _to_people(message: HookMessage, call: GuardedCall) -> HookAnswer:
     plugin = plugin_of(message.address)
     if plugin is None:
         return _UNUSABLE
@@ -133,5 +133,5 @@ def _to_people(message: HookMessage, call: GuardedCall) -> Answer:
     finally:
         _CALL.reset(token)
     if not arrived and call.last.is_success:
-        return Answer(0, call.last.text)  # the service says so in its own words
+        return HookAnswer(0, call.last.text)  # the service says so in its own words
     return call.last

@@ -27,7 +27,7 @@ GIVEN_UP_MS: Final = sum(RETRY_MS)
 
 
 class HookMessage(msgspec.Struct, frozen=True):
-    """What is sent."""
+    """A message to a receiver."""
 
     address: str
     secrets: tuple[str, ...]
@@ -45,7 +45,7 @@ class HookComposer(Protocol):
         ...
 
     def note_off(self, hook: Hook) -> None:
-        """Tell the account that made a hook that it was switched off."""
+        """Notify the account that made a hook that it was switched off."""
         ...
 
 

@@ -46,7 +46,7 @@ _REPLACE: Final = scripts.Script("replace_field")
 
 
 class HookKind(StrEnum):
-    """What is sent: signed JSON for a program, or a sentence for people."""
+    """The kinds of hooks: signed JSON for a program, or a sentence for people."""
 
     WEBHOOK = "webhook"
     APPRISE = "apprise"
@@ -120,7 +120,7 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class HookSecrets(msgspec.Struct, frozen=True):
-    """What is sealed of a hook."""
+    """The sealed part of a hook."""
 
     address: str
     secret: str = ""
@@ -132,7 +132,7 @@ class HookSecrets(msgspec.Struct, frozen=True):
 
 
 class DeliveryState(StrEnum):
-    """What has come of a delivery."""
+    """The states of a delivery."""
 
     WAITING = "waiting"
     SENT = "sent"
@@ -172,7 +172,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def of(cls, hook: Hook, at: int, board: int = 0, seq: int = 0, **more: Any) -> Self:
-        """Return a delivery, whose id follows from what it is about."""
+        """Return a delivery, whose id follows from its hook, its event and its notice."""
         about = [hook.id, str(at), str(board), str(seq), *map(str, more.values())]
         id_ = "msg_" + sha256("/".join(about).encode()).hexdigest()[:32]
         return cls(
@@ -323,7 +323,7 @@ class Hooks:
         self._client.zadd(names.HOOKS_DUE, {one.member: due}, xx=True)
 
     def store(self, one: Delivery) -> None:
-        """Store what came of a delivery, which waits for its next try or is done; keep the newest that are done."""
+        """Store a delivery after a try, which waits for its next one or is done; keep the newest that are done."""
         log = names.hook_log(one.hook)
         if not self._client.hexists(log, one.id):
             self._client.zrem(names.HOOKS_DUE, one.member)

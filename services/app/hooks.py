@@ -56,7 +56,7 @@ _NATIVE: Final = {
 """Hosts whose own addresses are those of channels, too, as their services show them."""
 
 _OPTIONS: Final = frozenset({"format", "mode", "priority", "tags", "thread"})
-"""What an address of a channel may say besides; nothing of it says how to connect."""
+"""The options of an address of a channel; none of them says how to connect."""
 
 MOST_LABEL: Final = 60
 OLD_SECRET_MS: Final = 24 * 3_600_000
@@ -237,7 +237,7 @@ def shown_address(app: App, hook: Hook) -> str:
 
 
 def rotate_secret(app: App, hook: Hook) -> str:
-    """Give a webhook another secret, and return it; the one before signs, too, for a day. `bad-option` for a channel."""
+    """Make another secret of a webhook, and return it; the one before signs, too, for a day. `bad-option` for a channel."""
     if hook.kind is not HookKind.WEBHOOK:
         raise Refusal(Code.BAD_OPTION, SAY("hook-no-secret"))
     secret, until = _new_secret(), app.store.now() + OLD_SECRET_MS

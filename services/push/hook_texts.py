@@ -1,4 +1,4 @@
-"""What is sent to webhooks and channels: the notices of the pages, and the public news of clubs and tournaments."""
+"""Writes messages to webhooks and channels: the notices of the pages, and the public news of clubs and tournaments."""
 
 import json
 from datetime import UTC, datetime
@@ -72,7 +72,7 @@ class HookTexts:
         return HookMessage(found.address, tuple(valid), text)
 
     def note_off(self, hook: Hook) -> None:
-        """Tell the account that made a hook that it was switched off."""
+        """Notify the account that made a hook that it was switched off."""
         app = self._app
         now = app.store.now()
         app.messages.notices.notify([hook.account], 0, now, NoticeKind.HOOK_OFF, hook.account)

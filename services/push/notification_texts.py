@@ -30,7 +30,7 @@ _LONGEST: Final = 400
 
 
 class ReadNotices(NamedTuple):
-    """Notices in words, with what they are about."""
+    """Notices in words, with their matches and players."""
 
     words: Wording
     items: tuple[NewsItem, ...]

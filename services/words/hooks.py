@@ -1,4 +1,4 @@
-"""Webhooks and channels in words: what is sent, what became of it, and why one is off."""
+"""Webhooks and channels in words: what is sent, the states of deliveries, and why one is off."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -40,7 +40,7 @@ def topic_names(words: Wording) -> dict[HookTopic, str]:
 
 
 def state_name(state: DeliveryState, words: Wording) -> str:
-    """Return what became of a delivery."""
+    """Return the state of a delivery in words."""
     return words.gettext(_STATES[state])
 
 

@@ -119,7 +119,7 @@ def test_little_of_an_answer_is_read(service):
 
 
 def serve_once(server: socket.socket, answer: bytes) -> threading.Thread:
-    """Answer a single connection, and keep it open until its client closes it."""
+    """HookAnswer a single connection, and keep it open until its client closes it."""
 
     def work() -> None:
         connection, _ = server.accept()

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from infra.mail import guarded_http
-from infra.mail.guarded_http import Answer, GuardedCall
+from infra.mail.guarded_http import GuardedCall, HookAnswer
 from infra.mail.hook_client import plugin_of, send
 from infra.mail.hooks import HookMessage
 
@@ -41,7 +41,7 @@ def test_each_channel_is_asked_by_the_guard_and_told_nothing_of_how(monkeypatch,
 
     def request(call: GuardedCall, _: str, url: str, **options: Any) -> requests.Response:
         asked.append((url, options))
-        call.last = Answer(503, "later")
+        call.last = HookAnswer(503, "later")
         answer = requests.Response()
         answer.status_code, answer._content = 503, b"{}"
         return answer

@@ -28,7 +28,7 @@ from workers.mail.push import MatchPush
 from workers.projections.log_reader import LogChunk
 
 if TYPE_CHECKING:
-    from infra.mail.guarded_http import Answer
+    from infra.mail.guarded_http import HookAnswer
 
 logger = logging.getLogger(__name__)
 
@@ -171,7 +171,7 @@ class HookDelivery:
             self._finish(one, answer, DeliveryState.WAITING, due)
         self._note_failure(hook, answer, now, is_last=is_last and not one.once)
 
-    def _note_failure(self, hook: Hook, answer: "Answer", now: int, *, is_last: bool) -> None:
+    def _note_failure(self, hook: Hook, answer: "HookAnswer", now: int, *, is_last: bool) -> None:
         def changed(found: Hook) -> Hook:
             failing = found.failing or now
             off = found.off
@@ -188,11 +188,11 @@ class HookDelivery:
     def _finish(
         self,
         one: Delivery,
-        answer: "Answer | None" = None,
+        answer: "HookAnswer | None" = None,
         state: DeliveryState = DeliveryState.SENT,
         due: int = 0,
     ) -> None:
-        """Store what came of a delivery; without an answer it was not tried."""
+        """Store the end of a try of a delivery; without an answer it was not tried."""
         done = replace(one, state=state, due=due)
         if answer is not None:
             done = replace(

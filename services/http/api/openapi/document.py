@@ -56,7 +56,7 @@ TAGS: Final = {
     "analyses": "The engine's view of matches that are over, and of puzzles",
     "disputes": "Claims, appeals and rulings",
     "accounts": "Your account",
-    "webhooks": "Notices for a program of yours or the chat of a group, and what became of them",
+    "webhooks": "Notices for a program of yours or the chat of a group, and their deliveries",
     "administration": "Accounts, roles, sign-up links, admission, record, health and backups, for operators",
     "tokens": "A program sends a token in place of a password",
     "players": "Players, ratings, standings, finished matches",

@@ -1,4 +1,4 @@
-"""Webhooks and channels: where notices are sent, what became of them, and tests and repetitions."""
+"""Webhooks and channels: where notices are sent, their deliveries, and tests and repetitions."""
 
 from typing import Annotated
 
@@ -47,7 +47,7 @@ class Webhook(msgspec.Struct, frozen=True):
     address: str
     """Of a webhook; of a channel only its host, because its address is a secret."""
     topics: tuple[str, ...]
-    """What is sent: `turn`, `challenge`, `offer`, `chat`, `over`, `tournament`; empty for a club or a tournament."""
+    """The notices that are sent: `turn`, `challenge`, `offer`, `chat`, `over`, `tournament`; empty for a club or a tournament."""
     since: int
     """When it was made, in ms since 1970."""
     userid: str | None
@@ -72,7 +72,7 @@ class NewWebhook(RequestBody, frozen=True):
         str, msgspec.Meta(max_length=LONGEST_ADDRESS, examples=["https://example.org/matchpost"])
     ]
     topics: tuple[Annotated[str, msgspec.Meta(max_length=20)], ...] = ()
-    """What is to be sent; left out for a club or a tournament."""
+    """The notices that are to be sent; left out for a club or a tournament."""
     label: Annotated[str, msgspec.Meta(max_length=MOST_LABEL)] = ""
     club: Annotated[str, msgspec.Meta(max_length=60)] = ""
     """The path of a club that you own, whose public news are sent then."""
@@ -98,7 +98,7 @@ class WebhookSecret(msgspec.Struct, frozen=True):
 
 
 class WebhookDelivery(msgspec.Struct, frozen=True):
-    """What became of a notice for a webhook."""
+    """A notice for a webhook, and its tries."""
 
     id: str
     """The `webhook-id`, the same at each try."""

@@ -25,7 +25,7 @@ pages = Pages()
 OfTournament = Annotated[int | None, QueryParameter(name="tournament", ge=1, le=10**15)]
 
 
-class _Place:
+class _HookPlace:
     """The club or the tournament whose hooks a page shows; neither for those of the account."""
 
     def __init__(self, own: OwnForm, club: str, tournament: int | None) -> None:
@@ -47,9 +47,9 @@ class _Place:
         return own.app.tournament_texts.of([number])[number].name or f"#{number}"
 
 
-def _place(own: OwnForm) -> _Place:
+def _place(own: OwnForm) -> _HookPlace:
     """Return the place that the fields of a form name."""
-    return _Place(own, own.get("club"), typed_number(own.get("tournament")))
+    return _HookPlace(own, own.get("club"), typed_number(own.get("tournament")))
 
 
 @pages.get("/account/hooks")
@@ -57,10 +57,10 @@ def show_hooks(
     own_page: OwnPage, club: ClubParameter = "", tournament: OfTournament = None
 ) -> Response[str]:
     """Show the visitor's webhooks and channels, or those of a club or a tournament."""
-    return _page(own_page, _Place(own_page, club, tournament))
+    return _page(own_page, _HookPlace(own_page, club, tournament))
 
 
-def _page(own: OwnForm, place: _Place, reason: Refusal | None = None) -> Response[str]:
+def _page(own: OwnForm, place: _HookPlace, reason: Refusal | None = None) -> Response[str]:
     app, words = own.app, own.visitor.wording
     found = hooks_at(app, own.account, place.key)
     return render(
@@ -111,12 +111,12 @@ def show_hook(
     saved: SavedMark = "",
 ) -> Response[str]:
     """Show a webhook or a channel with its deliveries; `saved` is what was just done."""
-    place = _Place(own_page, club, tournament)
+    place = _HookPlace(own_page, club, tournament)
     return _hook(own_page, place, hook_at(own_page.app, own_page.account, id_, place.key), saved)
 
 
 def _hook(
-    own: OwnForm, place: _Place, hook: Hook, saved: str = "", reason: Refusal | None = None
+    own: OwnForm, place: _HookPlace, hook: Hook, saved: str = "", reason: Refusal | None = None
 ) -> Response[str]:
     app, words = own.app, own.visitor.wording
     is_own = hook.account == own.account
