@@ -72,7 +72,7 @@ class NewWebhook(RequestBody, frozen=True):
         str, msgspec.Meta(max_length=LONGEST_ADDRESS, examples=["https://example.org/matchpost"])
     ]
     topics: tuple[Annotated[str, msgspec.Meta(max_length=20)], ...] = ()
-    """The notices that are to be sent; left out for a club or a tournament."""
+    """The notices to send; none for a club or a tournament."""
     label: Annotated[str, msgspec.Meta(max_length=MOST_LABEL)] = ""
     club: Annotated[str, msgspec.Meta(max_length=60)] = ""
     """The path of a club that you own, whose public news are sent then."""
