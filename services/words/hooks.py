@@ -7,6 +7,7 @@ from domain.sentences import ENGLISH, Translation
 from infra.languages.wording import N_, Wording
 from infra.people.hooks import Delivery, DeliveryState, HookOff, HookTopic
 from services.app.sentences import SAY
+from services.words.news import happened
 
 _TOPICS: Final[Mapping[HookTopic, str]] = {
     HookTopic.TURN: N_("your turn, and reminders"),
@@ -37,6 +38,13 @@ _REASONS: Final = frozenset({
 def topic_names(words: Wording) -> dict[HookTopic, str]:
     """Return what can be sent, in words."""
     return {topic: words.gettext(said) for topic, said in _TOPICS.items()}
+
+
+def delivery_name(one: Delivery, words: Wording) -> str:
+    """Return the notice of a delivery in a few words."""
+    if one.kind is not None:
+        return happened(one.kind, words) or one.kind
+    return words.gettext("test") if one.test else words.gettext("news")
 
 
 def state_name(state: DeliveryState, words: Wording) -> str:

@@ -18,7 +18,7 @@ from services.http.web.declared import Pages
 from services.http.web.forms import OwnForm
 from services.http.web.params import ClubParameter, Id, Own, OwnPage, SavedMark
 from services.http.web.render import redirect_to, render, secret_page
-from services.words.hooks import answer_text, state_name, topic_names, why_off
+from services.words.hooks import answer_text, delivery_name, state_name, topic_names, why_off
 
 pages = Pages()
 
@@ -130,7 +130,15 @@ def _hook(
         address=shown_address(app, hook) if is_own else hook.host,
         topics=topic_names(words),
         why_off=why_off(hook.off, words) if hook.off else "",
-        deliveries=[(one, state_name(one.state, words), answer_text(one, words)) for one in found],
+        deliveries=[
+            (
+                one,
+                delivery_name(one, words),
+                state_name(one.state, words),
+                answer_text(one, words),
+            )
+            for one in found
+        ],
         factors=app.accounts.factors_of(own.account),
         saved=saved,
         at="hook" if reason else "",
