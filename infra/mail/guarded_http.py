@@ -13,12 +13,12 @@ import time
 from threading import Timer
 from typing import Any, Final, Self
 
-import msgspec
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
+from infra.mail.hooks import HookAnswer
 from infra.settings.hook_hosts import AddressError, checked_address, is_named, is_public
 
 # receivers would fill the log with their wrong answers
@@ -33,22 +33,6 @@ MOST_BYTES: Final = 65_536
 """Bytes of an answer that are read."""
 
 _SHOWN: Final = 300
-
-
-class HookAnswer(msgspec.Struct, frozen=True):
-    """The answer to a request, or why there is none."""
-
-    status: int
-    """0 if there was no answer."""
-    text: str
-    """The first letters of the answer, or why there was none."""
-    wait: int = 0
-    """The seconds until which the receiver wants no other request."""
-
-    @property
-    def is_success(self) -> bool:
-        """Whether the receiver has taken it."""
-        return 200 <= self.status < 300  # noqa: PLR2004 - the range of HTTP
 
 
 class NotAllowedError(OSError):

@@ -18,8 +18,8 @@ from apprise.plugins import discord, ntfy, slack, telegram
 from apprise.plugins.matrix import base as matrix
 from standardwebhooks.webhooks import Webhook
 
-from infra.mail.guarded_http import GuardedCall, HookAnswer
-from infra.mail.hooks import HookMessage
+from infra.mail.guarded_http import GuardedCall
+from infra.mail.hooks import HookAnswer, HookMessage
 
 _CALL: Final[ContextVar[GuardedCall]] = ContextVar("call")
 _PLUGINS: Final[tuple[Any, ...]] = (discord, slack, telegram, ntfy, matrix)

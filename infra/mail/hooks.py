@@ -37,6 +37,22 @@ class HookMessage(msgspec.Struct, frozen=True):
     title: str = ""
 
 
+class HookAnswer(msgspec.Struct, frozen=True):
+    """The answer to a request, or why there is none."""
+
+    status: int
+    """0 if there was no answer."""
+    text: str
+    """The first letters of the answer, or why there was none."""
+    wait: int = 0
+    """The seconds until which the receiver wants no other request."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the receiver has taken it."""
+        return 200 <= self.status < 300  # noqa: PLR2004 - the range of HTTP
+
+
 class HookComposer(Protocol):
     """Writes what is sent; `services.push.hook_texts` implements it."""
 

@@ -38,7 +38,7 @@ MOST_OF_ACCOUNT: Final = 20
 MOST_KEPT: Final = 50
 """Deliveries of a hook that are done and can be looked at, the newest."""
 
-MOST_WAITING: Final = 500
+MOST_WAITING: Final = 200
 """Deliveries of a hook that wait; further ones are not noted."""
 
 _CLAIM: Final = scripts.Script("claim_due")

@@ -8,9 +8,9 @@ import pytest
 import requests
 
 from infra.mail import guarded_http
-from infra.mail.guarded_http import GuardedCall, HookAnswer
+from infra.mail.guarded_http import GuardedCall
 from infra.mail.hook_client import plugin_of, send
-from infra.mail.hooks import HookMessage
+from infra.mail.hooks import HookAnswer, HookMessage
 
 CHANNELS = {
     "discord://1234567890/abcdefgh": "discord.com",

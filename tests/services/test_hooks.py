@@ -146,7 +146,7 @@ def test_a_receiver_that_fails_gets_it_again_under_the_same_id_for_three_days(
     assert listed["off"] == HookOff.FAILED
     assert GIVEN_UP_MS < 3 * 24 * 3_600_000
     kinds = [one["kind"] for one in dan.get("/api/notices").json()["notices"]]
-    assert "hook-off" in kinds
+    assert kinds.count("hook-off") == 1
     service.answers.clear()
     service.received.clear()
     api.match(cat, dan, game="torere")
@@ -248,26 +248,70 @@ def test_what_is_read_twice_is_sent_once_and_a_claim_keeps_another_process_away(
 
 
 def test_a_slow_host_does_not_hold_up_others(api, service, mailer, monkeypatch):
-    kim = api.player(name="kim")
-    slow = [hook(kim, service, f"/slow{at}") for at in range(4)]
+    slow, others = api.players(3), api.player(name="lee")
     held: list[Any] = []
     monkeypatch.setattr(worker, "start", held.append)
-    for one in slow:
-        kim.post(f"/api/webhooks/{one['id']}/test", {})
+    for player in slow:
+        for path in ("/one", "/two"):
+            made = hook(player, service, path)
+            assert player.post(f"/api/webhooks/{made['id']}/test", {}).is_success
     work_out(mailer)
     assert len(held) == worker.TO_HOST
-    lee = api.player(name="lee")
-    elsewhere = hook(lee, service, "/lee")
-    stored = api.parts.hooks.get(lee.account, elsewhere["id"])
-    api.parts.hooks.change(stored, lambda one: replace(one, host="elsewhere.example.org"))
-    lee.post(f"/api/webhooks/{elsewhere['id']}/test", {})
+    made = hook(others, service, "/lee")
+    named = api.parts.hooks.get(others.account, made["id"])
+    api.parts.hooks.change(named, lambda one: replace(one, host="elsewhere.example.org"))
+    assert others.post(f"/api/webhooks/{made['id']}/test", {}).is_success
     work_out(mailer)
     assert len(held) == worker.TO_HOST + 1
     for work in held:
         work()
     held.clear()
     at(mailer, monkeypatch, api.parts.store.now() + worker.BUSY_MS + 1)
-    assert len(held) == 1
+    assert len(held) == 2 * len(slow) - worker.TO_HOST
+
+
+def test_names_of_many_hosts_give_an_account_no_more(api, service, mailer, monkeypatch):
+    kim = api.player(name="kim")
+    held: list[Any] = []
+    monkeypatch.setattr(worker, "start", held.append)
+    for number in range(MOST_HOOKS):
+        made = hook(kim, service, f"/{number}")
+        stored = api.parts.hooks.get(kim.account, made["id"])
+        api.parts.hooks.change(
+            stored, lambda one, to=f"{number}.example.org": replace(one, host=to)
+        )
+        assert kim.post(f"/api/webhooks/{made['id']}/test", {}).is_success
+    work_out(mailer)
+    assert len(held) == worker.TO_HOST
+    for work in held:
+        work()
+
+
+def test_a_delivery_that_can_not_be_written_is_tried_as_one_that_failed(
+    api, service, mailer, monkeypatch
+):
+    ken = api.player(name="ken")
+    made = hook(ken, service, "/ken")
+    macs = api.parts.accounts.macs
+    monkeypatch.setattr(api.parts.accounts, "macs", AccountMacs())  # a machine without the key
+    api.match(api.player(), ken, game="torere")
+    work_out(mailer)
+    assert {(one["state"], one["tries"]) for one in deliveries(ken, made)} == {("waiting", 1)}
+    monkeypatch.setattr(api.parts.accounts, "macs", macs)
+    at(mailer, monkeypatch, api.parts.store.now() + RETRY_MS[0] + 1)
+    assert {one["state"] for one in deliveries(ken, made)} == {"sent"}
+
+
+def test_few_deliveries_wait_for_a_receiver_that_is_away(api, service, mailer, monkeypatch):
+    monkeypatch.setattr("infra.people.hooks.MOST_WAITING", 2)
+    monkeypatch.setattr("infra.people.hooks.MOST_KEPT", 0)
+    kit = api.player(name="kit")
+    made = hook(kit, service, "/kit", topics=["challenge"])
+    service.answers["/kit"] = 500
+    for _ in range(4):
+        api.match(api.player(), kit, game="torere")
+    work_out(mailer)
+    assert len(deliveries(kit, made)) == 2
 
 
 def test_an_account_has_few_hooks_and_only_to_where_may_be_sent(api, service):

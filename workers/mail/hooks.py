@@ -9,15 +9,16 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
+from redis.exceptions import RedisError
 
 from domain.match.events import Accepted, Ended, MatchPaired, MatchProposed, MatchStarted
 from domain.match.state import Reason
 from domain.records import AccountId
 from domain.tournament import events
-from infra.mail.hooks import GIVEN_UP_MS, RETRY_MS, HookComposer, HookQueue
+from infra.mail.hooks import GIVEN_UP_MS, RETRY_MS, HookAnswer, HookComposer, HookQueue
 from infra.people.clubs import Clubs
 from infra.people.hooks import Delivery, DeliveryState, Hook, HookOff, Hooks
 from infra.process.metrics import count_sent_hook
@@ -27,21 +28,18 @@ from workers.mail.notify import OLD_MS
 from workers.mail.push import MatchPush
 from workers.projections.log_reader import LogChunk
 
-if TYPE_CHECKING:
-    from infra.mail.guarded_http import HookAnswer
-
 logger = logging.getLogger(__name__)
 
-THREADS: Final = 16
+THREADS: Final = 32
 """How many deliveries are sent at a time."""
 
 TO_HOST: Final = 3
-"""How many of them to one host."""
+"""How many of them to one host, and of one account, because it may have names for many hosts."""
 
 CLAIM_MS: Final = 60_000
 """Three times as long as a delivery may take."""
-BUSY_MS: Final = 2_000
-"""How long a delivery waits whose host has its share."""
+BUSY_MS: Final = 5_000
+"""How long a delivery waits whose host or account has its share."""
 
 _GONE: Final = 410
 
@@ -112,41 +110,51 @@ class HookDelivery:
         self._clock = clock
         self._hosts = hosts
         self._lock = Lock()
-        self._busy: Counter[str] = Counter()
-        """How many deliveries are being sent, by host."""
+        self._busy: Counter[str | AccountId] = Counter()
+        """How many deliveries are being sent, by host and by account."""
+        self._running = 0
 
     def round(self) -> int:
-        """Begin to send some deliveries that are due; return their number."""
+        """Begin to send some deliveries that are due; return how many were looked at."""
         with self._lock:
-            free = THREADS - self._busy.total()
+            free = THREADS - self._running
         if free <= 0:
             return 0
-        now, begun = self._clock(), 0
-        for one in self._hooks.claim(now, now + CLAIM_MS, free):
+        now = self._clock()
+        claimed = self._hooks.claim(now, now + CLAIM_MS, free)
+        for one in claimed:
             hook = self._hooks.get(one.account, one.hook)
             if hook is None or hook.off:
                 self._finish(one, state=DeliveryState.OVERTAKEN)
-                continue
-            with self._lock:
-                has_room = self._busy[hook.host] < TO_HOST
-                self._busy[hook.host] += has_room
-            if has_room:
-                begun += 1
+            elif self._has_begun(hook):
                 start(partial(self._work, hook, one))
             else:
                 self._hooks.put_back(one, now + BUSY_MS)
-        return begun
+        return len(claimed)
+
+    def _has_begun(self, hook: Hook) -> bool:
+        """Note that a delivery begins; False if its host or its account has its share."""
+        shares = _shares(hook)
+        with self._lock:
+            if any(self._busy[one] >= TO_HOST for one in shares):
+                return False
+            self._busy.update(shares)
+            self._running += 1
+            return True
 
     def _work(self, hook: Hook, one: Delivery) -> None:
         try:
             self._deliver(hook, one)
+        except RedisError:
+            logger.warning("delivery %s is tried again when its claim ends", one.id)
         except Exception:
-            # the claim ends, and another thread tries it again
             logger.exception("ALARM: delivery %s can't be sent", one.id)
+            # later tries may find mended what is wrong, and there are not many
+            self._note(hook, one, HookAnswer(0, "hook-no-answer"))
         finally:
             with self._lock:
-                self._busy[hook.host] -= 1
-                self._busy += Counter()  # drops the hosts that have none
+                self._running -= 1
+                self._busy -= Counter(_shares(hook))
 
     def _deliver(self, hook: Hook, one: Delivery) -> None:
         message = self._composer.compose(hook, one)
@@ -157,38 +165,44 @@ class HookDelivery:
 
         answer = send(message, one.id, self._hosts)
         # crash window: it arrived, and nobody knows; it goes again under the same id
-        now = self._clock()
         count_sent_hook(hook.kind, "sent" if answer.is_success else "failed")
         if answer.is_success:
-            self._finish(one, answer, DeliveryState.SENT)
+            self._finish(one, answer)
             self._hooks.change(hook, lambda found: replace(found, failing=0))
-            return
+        else:
+            self._note(hook, one, answer)
+
+    def _note(self, hook: Hook, one: Delivery, answer: HookAnswer) -> None:
+        """Note a try that failed, and switch off a hook to which nothing arrives any longer."""
+        now = self._clock()
         is_last = one.once or one.tries >= len(RETRY_MS) or answer.status == _GONE
         if is_last:
             self._finish(one, answer, DeliveryState.FAILED)
         else:
             due = now + max(RETRY_MS[one.tries], answer.wait * 1000)
             self._finish(one, answer, DeliveryState.WAITING, due)
-        self._note_failure(hook, answer, now, is_last=is_last and not one.once)
 
-    def _note_failure(self, hook: Hook, answer: "HookAnswer", now: int, *, is_last: bool) -> None:
-        def changed(found: Hook) -> Hook:
-            failing = found.failing or now
-            off = found.off
+        def off_after(failing: int) -> HookOff | None:
             if answer.status == _GONE:
-                off = off or HookOff.GONE
-            elif is_last and now - failing >= GIVEN_UP_MS:
-                off = off or HookOff.FAILED
-            return replace(found, failing=failing, off=off)
+                return HookOff.GONE
+            given_up = is_last and not one.once and now - failing >= GIVEN_UP_MS
+            return HookOff.FAILED if given_up else None
+
+        before: list[Hook] = []
+
+        def changed(found: Hook) -> Hook:
+            before[:] = [found]
+            failing = found.failing or now
+            return replace(found, failing=failing, off=found.off or off_after(failing))
 
         stored = self._hooks.change(hook, changed)
-        if stored and stored.off in (HookOff.GONE, HookOff.FAILED):
+        if stored and stored.off and not before[0].off:
             self._composer.note_off(stored)
 
     def _finish(
         self,
         one: Delivery,
-        answer: "HookAnswer | None" = None,
+        answer: HookAnswer | None = None,
         state: DeliveryState = DeliveryState.SENT,
         due: int = 0,
     ) -> None:
@@ -199,6 +213,10 @@ class HookDelivery:
                 *(done,), tries=one.tries + 1, tried=self._clock(), status=answer.status, answer=answer.text
             )  # fmt: skip
         self._hooks.store(done)
+
+
+def _shares(hook: Hook) -> tuple[str, AccountId]:
+    return hook.host.partition(":")[0], hook.account
 
 
 def start(work: Callable[[], None]) -> None:
