@@ -32,6 +32,7 @@ from services.http.api.routes import (
     disputes,
     drafts,
     events,
+    games,
     hooks,
     matches,
     messages,
@@ -69,6 +70,7 @@ _API_MODULES: Final = (
         players,
         rankings,
         command_line,
+        games,
     ),
     *(moderation, site, admin, system),
 )
