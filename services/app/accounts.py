@@ -182,6 +182,7 @@ def erase_account(app: App, account: AccountId) -> None:
         app.sessions,
         app.notes,
         app.push_subscriptions,
+        app.hooks,
         app.statements,
         app.clubs,
         app.pairing_batches,

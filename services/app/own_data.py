@@ -46,6 +46,8 @@ FILES: Final[Mapping[str, str]] = {
     "{a:<hex>}:sessions": "sessions.json",
     "{w:<hex>}": "sessions.json",
     "{a:<hex>}:push": "sessions.json",
+    "{a:<hex>}:hooks": "hooks.json",
+    "{mail}:hooks:log:<hook>": "hooks.json",
     "{a:<hex>}:opened": "challenges.json",
     "{a:<hex>}:joined": "challenges.json",
     "{c:<id>}": "challenges.json",
@@ -120,6 +122,8 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "{mail}:chat:first": _PASSING,
     "{mail}:chat:last": _PASSING,
     "{mail}:push:due": _PASSING,
+    "{mail}:hooks:due": _PASSING,
+    "{mail}:hooks:of:<place>": _SAME,
     "{mail}:first:<board>:<seat>": "the id of an e-mail, to which later ones reply",
     "{mail}:owners:<address>": "it leads from the hash of an address in `account.json` to the account",
     "{mail}:codes:<address>": _HASHED,
@@ -166,6 +170,7 @@ def own_files(app: App, account: AccountId) -> Iterator[OwnFile]:
     tokens = app.tokens.list_of(account)
     yield _file("tokens.json", [_without(one, "account") for one in tokens])
     yield _file("sessions.json", _browsers(app, account))
+    yield _file("hooks.json", _hooks(app, account))
     yield _file("challenges.json", _challenges(app, account))
     yield _file("clubs.json", _clubs(app, account))
     yield _file("pairings.json", _pairings(app, account))
@@ -281,6 +286,15 @@ def _browsers(app: App, account: AccountId) -> dict[str, Any]:
             {"browser": one.label, "since": one.since, "endpoint": one.endpoint} for one in browsers
         ],
     }
+
+
+def _hooks(app: App, account: AccountId) -> list[dict[str, Any]]:
+    """Return webhooks and channels with their deliveries; their addresses and secrets are no data about a person."""
+    return [
+        _without(hook, "account", "sealed")
+        | {"deliveries": [_without(one, "account", "hook") for one in app.hooks.deliveries(hook)]}
+        for hook in app.hooks.of(account)
+    ]
 
 
 def _challenges(app: App, account: AccountId) -> dict[str, Any]:

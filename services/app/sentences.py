@@ -257,6 +257,28 @@ SAY: Final = Sentences(
         "push-off": "this server doesn't send notifications",
         "push-service": "this browser gets its notifications from a service that this server does not know",
         "push-keys": "the keys of this browser can't be used; allow notifications once more",
+        # webhooks and channels
+        "hooks-off": "this server doesn't send to webhooks",
+        "hooks-not-public": "only members see what happens on this server, so it can't be sent to a group",
+        "hook-address": "this address can't be used",
+        "hook-https": "the address has to begin with https://",
+        "hook-port": "nothing is sent to this port; use that of https, or one from 1024 on",
+        "hook-private": "this host has no public address",
+        "hook-scheme": (
+            "use an address that begins with https://, or one of a channel: discord://, slack://, tgram://, ntfys:// or "
+            "matrixs://"
+        ),
+        "hook-topics": "choose what is to be sent: {known}",
+        "hook-no-secret": "a channel has no secret",
+        "hook-is-off": "this webhook or channel is off; turn it on first",
+        "hook-asked": "you can send {most} tests and repetitions a minute; wait a moment",
+        "no-hook": "there is no such webhook or channel",
+        "no-delivery": "there is no such delivery",
+        # why a receiver gave no answer
+        "hook-no-host": "there is no host of this name",
+        "hook-certificate": "the certificate of the host isn't valid",
+        "hook-late": "the answer took too long",
+        "hook-no-answer": "the host didn't answer",
         **REFUSED,
         # the deal, and the texts for it
         "commitment-form": "a commitment is the SHA-256 of a text: 64 hex digits",

@@ -86,6 +86,7 @@ _SAID: Final[Mapping[str, str]] = {
     "notes.json": N_("Your notes, by match"),
     "tokens.json": N_("Programs that can use your account"),
     "sessions.json": N_("Browsers that are logged in, and those that show notifications"),
+    "hooks.json": N_("Webhooks and channels, and what was sent there"),
     "challenges.json": N_("Challenges and matches that wait"),
     "sanctions.json": N_("What moderators decided about you, and what you reported"),
     "clubs.json": N_("Your clubs, and what you announced there"),

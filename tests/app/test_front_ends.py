@@ -53,6 +53,9 @@ BY_LINK: Final = Row(
 BY_BROWSERS: Final = Row(
     (API, WEB), "only a browser shows notifications, and it subscribes by HTTP"
 )
+BY_HTTP: Final = Row(
+    (API, WEB), "a secret is shown once, and an address is a secret: neither belongs into a mail"
+)
 BY_PASSKEYS: Final = Row((WEB,), "only a browser has passkeys")
 FACTORS: Final = Row((WEB,), "a program that could change them would be one more way around them")
 BY_PROVIDER: Final = Row((WEB,), "a provider sends browsers back and forth")
@@ -306,6 +309,17 @@ USE_CASES: Final[dict[str, Row]] = {
     "matches.statements_of": WITHIN,
     "matches.was_sealed": Row((WEB,), "a page asks for a text before it starts a rematch"),
     "challenges.count_from": Row((WEB,), "the others decline all of a player by name"),
+    "hooks.place_of": BY_HTTP,
+    "hooks.may_have": WITHIN,
+    "hooks.hooks_at": BY_HTTP,
+    "hooks.hook_at": BY_HTTP,
+    "hooks.add_hook": BY_HTTP,
+    "hooks.secrets_of": WITHIN,
+    "hooks.shown_address": BY_HTTP,
+    "hooks.rotate_secret": BY_HTTP,
+    "hooks.switch_on": BY_HTTP,
+    "hooks.send_test": BY_HTTP,
+    "hooks.send_again": BY_HTTP,
     "preferences.vapid_key": BY_BROWSERS,
     "preferences.subscribe": BY_BROWSERS,
     "preferences.unsubscribe": BY_BROWSERS,

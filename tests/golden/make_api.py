@@ -41,7 +41,12 @@ LISTED = 8
 TEXT = 600
 """Characters of a text that are shown."""
 
-SETTINGS = {"site": "https://play.example.org", "push": "on", "backup": "/srv/matchpost-backups"}
+SETTINGS = {
+    "site": "https://play.example.org",
+    "push": "on",
+    "hooks": "on",
+    "backup": "/srv/matchpost-backups",
+}
 """The settings of the server that the exchange is with."""
 
 BROWSER = {
@@ -95,6 +100,8 @@ class Exchange:
             example["response"] = shortened(_read(answer))
         if operation in ("make_token", "make_bot_token"):
             example["response"]["token"] = "mp_..."  # no example may look like a secret
+        if operation in ("make_webhook", "renew_webhook_secret"):
+            example["response"]["secret"] = "whsec_..."
         self.examples[operation] = example
         return _read(answer) if answer.content else None
 
@@ -528,6 +535,15 @@ def _leave(said: Exchange, alice: Player) -> None:
     said.call("list_bots", alice)
     said.call("revoke_bot_token", alice, userid="bot-deep", token=made["id"])
     said.call("delete_bot", alice, {}, userid="bot-deep")
+    webhook = {"address": "https://example.org/matchpost", "topics": ["turn"], "label": "my bot"}
+    hook = said.call("make_webhook", alice, webhook)["id"]
+    said.call("renew_webhook_secret", alice, {}, hook=hook)
+    said.call("switch_webhook_on", alice, {}, hook=hook)
+    said.call("list_webhooks", alice)
+    delivery = said.call("send_webhook_test", alice, hook=hook)["id"]
+    said.call("send_webhook_again", alice, hook=hook, delivery=delivery)
+    said.call("list_webhook_deliveries", alice, hook=hook)
+    said.call("remove_webhook", alice, hook=hook)
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     passwords = {"old": "mad-hatter", "new": "looking-glass", "tokens": "keep"}

@@ -46,6 +46,7 @@ ROUTES = {
         change_addresses change_password log_out_everywhere delete_account export_account
         take_vacation block_player unblock_player add_push remove_push list_tokens
         list_bots make_bot
+        list_webhooks make_webhook
     """,
     OF_THE_ORGANISER: """
         change_tournament open_tournament invite_players make_tournament_code start_tournament end_ladder withdraw_player
@@ -100,5 +101,16 @@ TABLE = {
     "make_bot_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "revoke_bot_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "revoke_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
+    **dict.fromkeys(
+        [
+            "remove_webhook",
+            "renew_webhook_secret",
+            "switch_webhook_on",
+            "send_webhook_test",
+            "list_webhook_deliveries",
+            "send_webhook_again",
+        ],
+        ("unauthorized", "not-found", "not-found", "missing-scope"),
+    ),
     "list_acts": ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope"),
 }

@@ -137,6 +137,8 @@ class AccountChange(StrEnum):
     PASSWORD = "password"  # noqa: S105 - no password
     FACTORS = "factors"
     """An app for codes or a passkey was added or removed."""
+    HOOKS = "hooks"
+    """A webhook or a channel was added."""
 
 
 class Passkey(msgspec.Struct, frozen=True, array_like=True):

@@ -18,6 +18,7 @@ from infra.people.accounts.record import (
     decode_profile,
 )
 from infra.people.accounts.usernames import Usernames, mailbox
+from infra.people.hooks import HookOff, Hooks
 from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import SecurityEvent, note_security
@@ -43,15 +44,16 @@ def bots_of(client: redis.Redis, account: AccountId) -> dict[str, AccountId]:
 def end_opened(
     client: redis.Redis, account: AccountId, *, session: str = "", tokens: bool = True
 ) -> None:
-    """End an account's sessions, tokens, notifications in browsers and link for a new password.
+    """End an account's sessions, tokens, notifications in browsers and link for a new password, and switch off its hooks.
 
-    The session of this id stays, and tokens stay without `tokens`, with the notifications of both. The
+    The session of this id stays, and tokens and hooks stay without `tokens`, with the notifications of both. The
     addresses of seats end by a change of the record: see `with_next_mail_turn`. The tokens of its bots end with its own.
     """
     Sessions(client).end_others(account, session)
     if tokens:
         for one in (account, *bots_of(client, account).values()):
             Tokens(client).forget(one)
+        Hooks(client).switch_off(account, HookOff.ACCESS)
         note_security(SecurityEvent.TOKENS_ENDED, account)
     PushSubscriptions(client).lasting(account, unnamed=False)
     PasswordResets(client).forget(account)

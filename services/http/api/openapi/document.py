@@ -57,6 +57,7 @@ TAGS: Final = {
     "disputes": "Claims, appeals and rulings",
     "accounts": "Your account",
     "bots": "Your bots: programs with accounts of their own",
+    "webhooks": "Notices for a program of yours or the chat of a group, and their deliveries",
     "administration": "Accounts, roles, sign-up links, admission, record, health and backups, for operators",
     "tokens": "A program sends a token in place of a password",
     "players": "Players, ratings, standings, finished matches",

@@ -89,6 +89,7 @@ def _page(
         last_day=_date(_last_day(vacation, now)),
         push_key=vapid_key(app).public if app.settings.sends_push else "",
         push_browsers=app.push_subscriptions.lasting(account),
+        hooks=app.settings.sends_hooks,
         blocked=blocked_userids(app, account),
         drawn=several,
         tokens=app.tokens.list_of(account),
