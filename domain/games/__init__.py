@@ -7,6 +7,7 @@ from domain.games import (
     duo,
     goliath,
     halves,
+    hex,  # noqa: A004 - the game
     jump,
     line,
     one,
@@ -29,4 +30,5 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     duo.GAME,
     torere.GAME,
     reversi.GAME,
+    hex.GAME,
 )

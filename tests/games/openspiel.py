@@ -1,0 +1,31 @@
+"""The classics beside OpenSpiel's: the same moves are legal at each step, and games end alike."""
+
+import random
+
+import pytest
+
+from tests.games import playing
+
+
+def plays_alike(rules, flags, spiel, name_of, seeds=range(200)):
+    """Assert that games at random are the same by our rules and by OpenSpiel's.
+
+    `spiel` names OpenSpiel's game. `name_of` returns our text of one of its moves, from the state and its action.
+    """
+    pyspiel = pytest.importorskip("pyspiel")
+    theirs = pyspiel.load_game(spiel)
+    first = rules.start(rules.read_options(flags), 2, None)
+    for seed in seeds:
+        chosen, at, state = random.Random(seed), first, theirs.new_initial_state()
+        while not state.is_terminal():
+            moves = {name_of(state, action): action for action in state.legal_actions()}
+            assert sorted(moves) == sorted(playing.legal(rules, at)), seed
+            assert state.current_player() == rules.to_move(at)
+            text = chosen.choice(sorted(moves))
+            state.apply_action(moves[text])
+            at = playing.play(rules, at, text)
+        outcome = rules.outcome(at)
+        assert outcome is not None, seed
+        assert [seat for seat in (0, 1) if seat in outcome.winners] == [
+            seat for seat, share in enumerate(state.returns()) if share >= 0
+        ]
