@@ -5,6 +5,7 @@ from typing import Final
 from domain.game.protocol import GamePackage
 from domain.games import (
     duo,
+    go,
     goliath,
     halves,
     hex,  # noqa: A004 - the game
@@ -31,4 +32,5 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     torere.GAME,
     reversi.GAME,
     hex.GAME,
+    go.GAME,
 )

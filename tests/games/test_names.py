@@ -9,7 +9,7 @@ from domain.rules import all_games
 
 ROOT = Path(__file__).parents[2]
 KEYS = [game.key for game in all_games()]
-WORDS = {"hex", "line", "one", "two", "jump"}
+WORDS = {"go", "hex", "line", "one", "two", "jump"}
 """Keys that are words of the language or of Python, too: what is named so need not be the game."""
 NAMED = re.compile(
     rf"\b(?:{'|'.join(key for key in KEYS if key not in WORDS)})\b"
