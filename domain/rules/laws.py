@@ -179,7 +179,7 @@ def is_over(rules: AnyRules, position: Any, players: int, tried: str) -> None:
         rules.check(position, rules.read(tried))
     except IllegalMove as refusal:
         require(
-            len(refusal.sentence.split()) > 3,
+            len(refusal.sentence.split()) >= _WORDS,
             f"after the end a move is refused with {refusal.sentence!r} only",
         )
     else:

@@ -100,26 +100,6 @@ def refuses_players_and_setup(rules, options, players, sentence):
     assert "no setup that chance draws" in bad_setup(rules.start, options, rules.players[0], {})
 
 
-# --- notation
-
-
-def reads_what_it_writes(rules, move):
-    """Assert that a move is read from what is written of it."""
-    again = rules.read(rules.write(move))
-    assert again == move
-    assert hash(again) == hash(move)
-
-
-def reads_alike_or_refuses(rules, text):
-    """Return whether a text is a move, which then has to be read from what is written of it."""
-    try:
-        move = rules.read(text)
-    except UnreadableMove:
-        return False
-    reads_what_it_writes(rules, move)
-    return True
-
-
 # --- legal moves
 
 
