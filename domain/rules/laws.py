@@ -253,7 +253,8 @@ def faults_of(game: GamePackage, matches: int, most_packed: int = MOST_PACKED) -
 
 def _single_flags(rules: AnyRules) -> Iterator[str]:
     """Yield each option by itself: of a number its bounds, and of names none."""
-    for name, flag in declared_flags(rules.options_type).items():
+    options: type[msgspec.Struct] = rules.options_type
+    for name, flag in declared_flags(options).items():
         low, high = flag.bounds
         if flag.value is not None:
             yield f"-{name}"
