@@ -4,6 +4,7 @@ from typing import Final
 
 from domain.game.protocol import GamePackage
 from domain.games import (
+    breakthrough,
     duo,
     goliath,
     halves,
@@ -31,4 +32,5 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     torere.GAME,
     reversi.GAME,
     hex.GAME,
+    breakthrough.GAME,
 )

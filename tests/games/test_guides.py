@@ -90,6 +90,7 @@ class TestGuide:
         ("torere", "won", (0,)),
         ("halves", "end", (1,)),
         ("powerdrain", "end", (1,)),
+        ("breakthrough", "won", (0,)),
     ],
 )
 def test_the_last_picture_of_a_game_is_won(key, name, winners):
@@ -161,6 +162,13 @@ def test_the_pictures_of_powerdrain_show_what_they_say():
     assert volts_left(reached("powerdrain", "drain")[1]) == {"11": 10, "19": 0, "73": -10, "99": -6}
     left = volts_left(reached("powerdrain", "end")[1]).values()
     assert (sum(volts < 0 for volts in left), sum(volts > 0 for volts in left)) == (4, 3)
+
+
+def test_the_pictures_of_breakthrough_show_what_they_say():
+    assert set(reached("breakthrough", "move")[2]) == {"c3", "d3", "e3"}
+    assert set(reached("breakthrough", "capture")[2]) == {"c5", "e5"}
+    board = reached("breakthrough", "captured")[1]["board"]
+    assert (board["e5"], board["d5"]) == ("o", "x")
 
 
 @pytest.mark.parametrize(
