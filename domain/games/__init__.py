@@ -5,6 +5,7 @@ from typing import Final
 from domain.game.protocol import GamePackage
 from domain.games import (
     breakthrough,
+    connectfour,
     duo,
     goliath,
     halves,
@@ -33,4 +34,5 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     reversi.GAME,
     hex.GAME,
     breakthrough.GAME,
+    connectfour.GAME,
 )

@@ -91,6 +91,7 @@ class TestGuide:
         ("halves", "end", (1,)),
         ("powerdrain", "end", (1,)),
         ("breakthrough", "won", (0,)),
+        ("connectfour", "won", (0,)),
     ],
 )
 def test_the_last_picture_of_a_game_is_won(key, name, winners):
@@ -169,6 +170,12 @@ def test_the_pictures_of_breakthrough_show_what_they_say():
     assert set(reached("breakthrough", "capture")[2]) == {"c5", "e5"}
     board = reached("breakthrough", "captured")[1]["board"]
     assert (board["e5"], board["d5"]) == ("o", "x")
+
+
+def test_the_pictures_of_connectfour_show_what_they_say():
+    assert reached("connectfour", "fall")[1]["board"] == {"d1": "x", "d2": "o", "e1": "x"}
+    open_ = reached("connectfour", "open")[1]["board"]
+    assert [open_.get(name) for name in ("b1", "c1", "d1", "e1", "f1")] == [None, *"xxx", None]
 
 
 @pytest.mark.parametrize(
