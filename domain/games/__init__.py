@@ -12,6 +12,7 @@ from domain.games import (
     hex,  # noqa: A004 - the game
     jump,
     line,
+    loa,
     one,
     pow2,
     powerdrain,
@@ -35,4 +36,5 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     hex.GAME,
     breakthrough.GAME,
     connectfour.GAME,
+    loa.GAME,
 )

@@ -92,6 +92,7 @@ class TestGuide:
         ("powerdrain", "end", (1,)),
         ("breakthrough", "won", (0,)),
         ("connectfour", "won", (0,)),
+        ("loa", "won", (0,)),
     ],
 )
 def test_the_last_picture_of_a_game_is_won(key, name, winners):
@@ -176,6 +177,12 @@ def test_the_pictures_of_connectfour_show_what_they_say():
     assert reached("connectfour", "fall")[1]["board"] == {"d1": "x", "d2": "o", "e1": "x"}
     open_ = reached("connectfour", "open")[1]["board"]
     assert [open_.get(name) for name in ("b1", "c1", "d1", "e1", "f1")] == [None, *"xxx", None]
+
+
+def test_the_pictures_of_loa_show_what_they_say():
+    assert set(reached("loa", "count")[2]) == {"a3", "c3", "e3"}
+    assert reached("loa", "jump")[1]["board"]["h1"] == "x"
+    assert set(reached("loa", "blocked")[2]) == {"c1", "c5"}
 
 
 @pytest.mark.parametrize(
