@@ -78,6 +78,11 @@ def test_it_is_played_by_two_without_options_or_a_setup():
             "a3-d3",
             "a piece can't jump over an opposing one, such as that on b3",
         ),
+        (
+            set_up("a1 h1", "c1 h8"),
+            "a1-d1",
+            "a piece can't jump over an opposing one, such as that on c1",
+        ),
         (played(WON), "a1-a2", "the match is over"),
     ],
 )
