@@ -45,6 +45,7 @@ class SquareGrid:
         letters: str = ascii_lowercase,
         upward: bool = False,
         stars: tuple[str, ...] = (),
+        wells: bool = False,
     ) -> None:
         self.columns: Final = columns
         self.rows: Final = rows
@@ -57,6 +58,8 @@ class SquareGrid:
         """The names of the places, such as `c4`, in reading order; rows are counted from below if `upward`."""
         self.stars: Final = stars
         """The marked points of a board whose stones lie on the crossings of lines; empty if they lie in squares."""
+        self.wells: Final = wells
+        """Whether the board has a round hole for each piece instead of lines between squares."""
         self.index: Final = {name: place for place, name in enumerate(self.names)}
         self.rays: Final = tuple(
             tuple(self._ray(place, *step) for step in (*_SIDES, *_CORNERS))
@@ -125,8 +128,8 @@ def grid_places(grid: SquareGrid, above: int = 0) -> Iterator[TextPlace]:
 
 _EDGE: Final = 32
 """From the edge of the picture to the board; letters and numbers stand there."""
-_STONE, _RING = 0.38, 0.46
-"""The radius of a stone and of the mark around it, as parts of a square."""
+_STONE, _WELL, _RING = 0.38, 0.42, 0.46
+"""The radius of a stone, of a hole for it, and of the mark around it, as parts of a square."""
 _MANY: Final = 100
 """On larger boards a stone is drawn with fewer parts."""
 _STAR: Final = 3.5
@@ -145,14 +148,19 @@ def _height_of(grid: SquareGrid) -> float:
 
 
 def _lines(grid: SquareGrid) -> Iterator[Markup]:
-    """Yield the lines between the squares, and the frame around them."""
+    """Yield the lines between the squares, or the holes in them, and the frame around them."""
     square = square_of(grid)
     width, height = grid.columns * square, grid.rows * square
     across = (
         f"M{number(_EDGE + square * at)} {_EDGE}v{number(height)}" for at in range(1, grid.columns)
     )
     down = (f"M{_EDGE} {number(_EDGE + square * at)}h{number(width)}" for at in range(1, grid.rows))
-    yield element("path", class_="line", d="".join((*across, *down)))
+    if grid.wells:
+        for at in range(len(grid.names)):
+            x, y = _middle(grid, at, turned=False)
+            yield element("circle", class_="well", cx=x, cy=y, r=square * _WELL)
+    else:
+        yield element("path", class_="line", d="".join((*across, *down)))
     yield element("rect", class_="frame", x=_EDGE, y=_EDGE, width=width, height=height, rx=3)
 
 

@@ -4,6 +4,8 @@ from typing import Final
 
 from domain.game.protocol import GamePackage
 from domain.games import (
+    breakthrough,
+    connectfour,
     duo,
     go,
     goliath,
@@ -11,6 +13,7 @@ from domain.games import (
     hex,  # noqa: A004 - the game
     jump,
     line,
+    loa,
     one,
     pow2,
     powerdrain,
@@ -32,5 +35,11 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     torere.GAME,
     reversi.GAME,
     hex.GAME,
+<<<<<<< HEAD
     go.GAME,
+=======
+    breakthrough.GAME,
+    connectfour.GAME,
+    loa.GAME,
+>>>>>>> fa2362d9e5632277ce77d686d1712a3bd507065c
 )

@@ -1,12 +1,15 @@
 """What the tests of the games share: playing by text, at random, and what holds in every game."""
 
+import random
 from contextlib import suppress
 
 import pytest
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX
+from domain.engine.robot_move import choose_move
 from domain.errors import Code, Refusal
+from domain.game.engine import RobotLevel
 from domain.game.protocol import IllegalMove, UnreadableMove
 
 SYMMETRIES = [
@@ -56,6 +59,21 @@ def random_game(rules, at, rng, longest=10_000):
         text = rules.write(rng.choice(rules.moves(at)))
         yield at, text
         at = play(rules, at, text)
+
+
+def won_against_random_play(rules, first, matches=20):
+    """Return how many matches of an easy robot, in turns from each seat, it wins against random play."""
+    won = 0
+    for seed in range(matches):
+        at, chosen, robot = first, random.Random(seed), seed % 2
+        while rules.outcome(at) is None:
+            if rules.to_move(at) == robot:
+                move = rules.read(choose_move(rules, at, RobotLevel.EASY, bytes([seed] * 32)))
+            else:
+                move = chosen.choice(rules.moves(at))
+            at = rules.play(at, move)
+        won += rules.outcome(at).winners == (robot,)
+    return won
 
 
 @st.composite

@@ -90,6 +90,9 @@ class TestGuide:
         ("torere", "won", (0,)),
         ("halves", "end", (1,)),
         ("powerdrain", "end", (1,)),
+        ("breakthrough", "won", (0,)),
+        ("connectfour", "won", (0,)),
+        ("loa", "won", (0,)),
     ],
 )
 def test_the_last_picture_of_a_game_is_won(key, name, winners):
@@ -161,6 +164,25 @@ def test_the_pictures_of_powerdrain_show_what_they_say():
     assert volts_left(reached("powerdrain", "drain")[1]) == {"11": 10, "19": 0, "73": -10, "99": -6}
     left = volts_left(reached("powerdrain", "end")[1]).values()
     assert (sum(volts < 0 for volts in left), sum(volts > 0 for volts in left)) == (4, 3)
+
+
+def test_the_pictures_of_breakthrough_show_what_they_say():
+    assert set(reached("breakthrough", "move")[2]) == {"c3", "d3", "e3"}
+    assert set(reached("breakthrough", "capture")[2]) == {"c5", "e5"}
+    board = reached("breakthrough", "captured")[1]["board"]
+    assert (board["e5"], board["d5"]) == ("o", "x")
+
+
+def test_the_pictures_of_connectfour_show_what_they_say():
+    assert reached("connectfour", "fall")[1]["board"] == {"d1": "x", "d2": "o", "e1": "x"}
+    open_ = reached("connectfour", "open")[1]["board"]
+    assert [open_.get(name) for name in ("b1", "c1", "d1", "e1", "f1")] == [None, *"xxx", None]
+
+
+def test_the_pictures_of_loa_show_what_they_say():
+    assert set(reached("loa", "count")[2]) == {"a3", "c3", "e3"}
+    assert reached("loa", "jump")[1]["board"]["h1"] == "x"
+    assert set(reached("loa", "blocked")[2]) == {"c1", "c5"}
 
 
 @pytest.mark.parametrize(

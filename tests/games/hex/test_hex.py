@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from domain.drawing import draw_text
-from domain.engine.robot_move import choose_move
-from domain.game.engine import RobotLevel
 from domain.games.hex import candidates, choice, evaluate, stones_missing
 from domain.rules import latest_rules
 from tests.games import openspiel, playing
@@ -161,17 +159,7 @@ def test_a_robot_takes_over_a_first_move_in_the_middle_and_not_one_at_the_edge()
 
 
 def test_an_easy_robot_beats_random_play():
-    won = 0
-    for seed in range(20):
-        at, chosen, robot = start("-size=7"), random.Random(seed), seed % 2
-        while RULES.outcome(at) is None:
-            if RULES.to_move(at) == robot:
-                move = RULES.read(choose_move(RULES, at, RobotLevel.EASY, bytes([seed] * 32)))
-            else:
-                move = chosen.choice(RULES.moves(at))
-            at = RULES.play(at, move)
-        won += RULES.outcome(at).winners == (robot,)
-    assert won >= 19
+    assert playing.won_against_random_play(RULES, start("-size=7")) >= 19
 
 
 def test_the_page_offers_to_swap_and_says_what_follows():
