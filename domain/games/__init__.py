@@ -11,6 +11,7 @@ from domain.games import (
     jump,
     line,
     one,
+    oware,
     pow2,
     powerdrain,
     reversi,
@@ -31,4 +32,5 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     torere.GAME,
     reversi.GAME,
     hex.GAME,
+    oware.GAME,
 )
