@@ -4,6 +4,7 @@ from typing import Final
 
 from domain.game.protocol import GamePackage
 from domain.games import (
+    amazons,
     duo,
     goliath,
     halves,
@@ -33,4 +34,5 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     reversi.GAME,
     hex.GAME,
     oware.GAME,
+    amazons.GAME,
 )
