@@ -23,6 +23,7 @@ from domain.game.painter import (
     Point,
     element,
     number,
+    outline,
     text_line,
 )
 from domain.game.protocol import TextPlace, unreadable_move
@@ -218,3 +219,10 @@ def paint_grid(
     """Draw the pieces of a position, by their letters in its `board`, and list where they are."""
     drawn = _drawn(grid, turned=view.turned)
     return paint_board(drawn, view, kinds, players, grid.in_text(view.last))
+
+
+def way_on(grid: SquareGrid, names: Sequence[str], *, turned: bool, thrown: bool = False) -> Markup:
+    """Return the way of a piece over some squares; `thrown` if the piece stays and throws something."""
+    points = [_middle(grid, grid.index[name], turned=turned) for name in names]
+    way = outline(points).removesuffix("Z")
+    return element("path", class_="trail thrown" if thrown else "trail", d=way)
