@@ -4,12 +4,9 @@ from typing import Final
 
 from domain.game.protocol import GamePackage
 from domain.games import (
-<<<<<<< HEAD
+    amazons,
     breakthrough,
     connectfour,
-=======
-    amazons,
->>>>>>> a3ac2d14eb6a96146494201b663660874db4bb3c
     duo,
     go,
     goliath,
@@ -40,16 +37,10 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     torere.GAME,
     reversi.GAME,
     hex.GAME,
-<<<<<<< HEAD
-<<<<<<< HEAD
     go.GAME,
-=======
     breakthrough.GAME,
     connectfour.GAME,
     loa.GAME,
->>>>>>> fa2362d9e5632277ce77d686d1712a3bd507065c
-=======
     oware.GAME,
     amazons.GAME,
->>>>>>> a3ac2d14eb6a96146494201b663660874db4bb3c
 )

@@ -90,14 +90,11 @@ class TestGuide:
         ("torere", "won", (0,)),
         ("halves", "end", (1,)),
         ("powerdrain", "end", (1,)),
-<<<<<<< HEAD
         ("breakthrough", "won", (0,)),
         ("connectfour", "won", (0,)),
         ("loa", "won", (0,)),
-=======
         ("oware", "won", (1,)),
         ("amazons", "won", (0,)),
->>>>>>> a3ac2d14eb6a96146494201b663660874db4bb3c
     ],
 )
 def test_the_last_picture_of_a_game_is_won(key, name, winners):
