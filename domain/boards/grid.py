@@ -1,18 +1,19 @@
 """A board of squares: its places by name, and the places around each.
 
-A place is an int, row by row from `a1`, which is at the upper left; columns have letters, rows numbers. A set of
-places is an int with those bits set (`domain.boards.pieces`).
+A place is an int, row by row from the upper left; columns have letters, rows numbers. A set of places is an int with
+those bits set (`domain.boards.sets`).
 
 A board of squares as text and in SVG, with a piece on some of its places.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from string import ascii_lowercase
 from typing import Final
 
-from domain.boards.pieces import PLACES_KEPT, PieceKind, PieceKinds, stone_kind, where_pieces_are
+from domain.boards.drawn import BoardFace, hit_square, paint_board
+from domain.boards.pieces import PieceKind, PieceKinds, stone_kind
 from domain.game.painter import (
     WIDTH,
     BoardInput,
@@ -22,12 +23,11 @@ from domain.game.painter import (
     Point,
     element,
     number,
-    place,
-    ring,
+    outline,
     text_line,
 )
 from domain.game.protocol import TextPlace, unreadable_move
-from domain.sentences import Text, Translation, text_in
+from domain.sentences import Text
 
 Place = int
 
@@ -38,15 +38,29 @@ _CORNERS: Final = ((1, -1), (1, 1), (-1, 1), (-1, -1))
 class SquareGrid:
     """The places of a board with up to 26 columns, as tables."""
 
-    def __init__(self, columns: int, rows: int) -> None:
+    def __init__(
+        self,
+        columns: int,
+        rows: int,
+        *,
+        letters: str = ascii_lowercase,
+        upward: bool = False,
+        stars: tuple[str, ...] = (),
+        wells: bool = False,
+    ) -> None:
         self.columns: Final = columns
         self.rows: Final = rows
+        self.letters: Final = letters[:columns]
         self.names: Final = tuple(
-            f"{ascii_lowercase[column]}{row + 1}"
+            f"{letter}{rows - row if upward else row + 1}"
             for row in range(rows)
-            for column in range(columns)
+            for letter in self.letters
         )
-        """The names of the places, such as `c4`, in reading order."""
+        """The names of the places, such as `c4`, in reading order; rows are counted from below if `upward`."""
+        self.stars: Final = stars
+        """The marked points of a board whose stones lie on the crossings of lines; empty if they lie in squares."""
+        self.wells: Final = wells
+        """Whether the board has a round hole for each piece instead of lines between squares."""
         self.index: Final = {name: place for place, name in enumerate(self.names)}
         self.rays: Final = tuple(
             tuple(self._ray(place, *step) for step in (*_SIDES, *_CORNERS))
@@ -95,13 +109,12 @@ _MARGIN: Final = 3
 
 def grid_text(grid: SquareGrid, pieces: Mapping[str, str]) -> str:
     """Draw the board with a letter for each piece, and a dot for each empty place."""
-    letters = " " * _MARGIN + " ".join(ascii_lowercase[: grid.columns])
+    letters = " " * _MARGIN + " ".join(grid.letters)
     rows = []
     for row in range(grid.rows):
         names = grid.names[row * grid.columns : (row + 1) * grid.columns]
-        rows.append(
-            f"{row + 1:>2} {' '.join(pieces.get(name, _EMPTY) for name in names)} {row + 1:>2}"
-        )
+        label = names[0][1:]
+        rows.append(f"{label:>2} {' '.join(pieces.get(name, _EMPTY) for name in names)} {label:>2}")
     return "\n".join([letters, *rows, letters])
 
 
@@ -116,75 +129,76 @@ def grid_places(grid: SquareGrid, above: int = 0) -> Iterator[TextPlace]:
 
 _EDGE: Final = 32
 """From the edge of the picture to the board; letters and numbers stand there."""
-_STONE, _RING = 0.38, 0.46
-"""The radius of a stone and of the mark around it, as parts of a square."""
+_STONE, _WELL, _RING = 0.38, 0.42, 0.46
+"""The radius of a stone, of a hole for it, and of the mark around it, as parts of a square."""
+_MANY: Final = 100
+"""On larger boards a stone is drawn with fewer parts."""
+_STAR: Final = 3.5
+"""The radius of a marked point."""
 
 
-class _GridPicture:
-    """The parts of a picture of a grid, which may be turned by 180 degrees."""
+def _middle(grid: SquareGrid, at: Place, *, turned: bool) -> Point:
+    row, column = divmod(at, grid.columns)
+    square = square_of(grid)
+    x, y = _EDGE + square * (column + 0.5), _EDGE + square * (row + 0.5)
+    return (WIDTH - x, _height_of(grid) - y) if turned else (x, y)
 
-    def __init__(self, grid: SquareGrid, *, turned: bool = False) -> None:
-        self._grid, self._turned = grid, turned
-        self.square: Final = square_of(grid)
-        self.height: Final = 2 * _EDGE + grid.rows * self.square
-        self.ground: Final = (*self._lines(), *self._labels())
-        """The lines between the squares, the frame, and the letters and numbers around it."""
 
-    def centre_of(self, name: str) -> Point:
-        """Return the middle of a square."""
-        row, column = divmod(self._grid.index[name], self._grid.columns)
-        x, y = _EDGE + self.square * (column + 0.5), _EDGE + self.square * (row + 0.5)
-        return (WIDTH - x, self.height - y) if self._turned else (x, y)
+def _height_of(grid: SquareGrid) -> float:
+    return 2 * _EDGE + grid.rows * square_of(grid)
 
-    def _lines(self) -> Iterator[Markup]:
-        width, height = self._grid.columns * self.square, self._grid.rows * self.square
-        across = (
-            f"M{number(_EDGE + self.square * at)} {_EDGE}v{number(height)}"
-            for at in range(1, self._grid.columns)
-        )
-        down = (
-            f"M{_EDGE} {number(_EDGE + self.square * at)}h{number(width)}"
-            for at in range(1, self._grid.rows)
-        )
+
+def _lines(grid: SquareGrid) -> Iterator[Markup]:
+    """Yield the lines between the squares, or the holes in them, and the frame around them."""
+    square = square_of(grid)
+    width, height = grid.columns * square, grid.rows * square
+    across = (
+        f"M{number(_EDGE + square * at)} {_EDGE}v{number(height)}" for at in range(1, grid.columns)
+    )
+    down = (f"M{_EDGE} {number(_EDGE + square * at)}h{number(width)}" for at in range(1, grid.rows))
+    if grid.wells:
+        for at in range(len(grid.names)):
+            x, y = _middle(grid, at, turned=False)
+            yield element("circle", class_="well", cx=x, cy=y, r=square * _WELL)
+    else:
         yield element("path", class_="line", d="".join((*across, *down)))
-        yield element("rect", class_="frame", x=_EDGE, y=_EDGE, width=width, height=height, rx=3)
+    yield element("rect", class_="frame", x=_EDGE, y=_EDGE, width=width, height=height, rx=3)
 
-    def _labels(self) -> Iterator[Markup]:
-        for name in self._grid.names[: self._grid.columns]:
-            x, _ = self.centre_of(name)
-            for y in (_EDGE / 2, self.height - _EDGE / 2):
-                yield text_line(name[0], (x, y), class_="label")
-        for name in self._grid.names[:: self._grid.columns]:
-            _, y = self.centre_of(name)
-            for x in (_EDGE / 2, WIDTH - _EDGE / 2):
-                yield text_line(name[1:], (x, y), class_="label")
 
-    def draw_place(
-        self, name: str, kind: PieceKind | None, language: Translation, *, last: bool
-    ) -> Markup:
-        """Return a square with the piece on it, if any, and the mark of the last move."""
-        half = self.square / 2
-        inside = [
-            element("rect", class_="hit", x=-half, y=-half, width=self.square, height=self.square)
-        ]
-        if last:
-            inside.append(ring(kind.ring if kind else self.square * _RING, gone=kind is None))
-        if kind:
-            inside.append(kind.piece())
-        title = f"{name}: {text_in(kind.title, language)}" if kind else name
-        return place(name, self.centre_of(name), title, *inside, last=last)
+def _point_lines(grid: SquareGrid) -> Iterator[Markup]:
+    """Yield lines through the middles of the squares, for boards whose stones lie on points."""
+    square = square_of(grid)
+    first, width, height = _EDGE + square / 2, (grid.columns - 1) * square, (grid.rows - 1) * square
+    across = (
+        f"M{number(first + square * at)} {number(first)}v{number(height)}"
+        for at in range(grid.columns)
+    )
+    down = (
+        f"M{number(first)} {number(first + square * at)}h{number(width)}" for at in range(grid.rows)
+    )
+    yield element("path", class_="line", d="".join((*across, *down)))
+    for name in grid.stars:
+        x, y = _middle(grid, grid.index[name], turned=False)
+        yield element("circle", class_="spot", cx=x, cy=y, r=_STAR)
+
+
+def _labels(grid: SquareGrid, centres: Mapping[str, Point]) -> Iterator[Markup]:
+    height = _height_of(grid)
+    for name in grid.names[: grid.columns]:
+        for y in (_EDGE / 2, height - _EDGE / 2):
+            yield text_line(name[0], (centres[name][0], y), class_="label")
+    for name in grid.names[:: grid.columns]:
+        for x in (_EDGE / 2, WIDTH - _EDGE / 2):
+            yield text_line(name[1:], (x, centres[name][1]), class_="label")
 
 
 @cache
-def _picture_of(grid: SquareGrid, *, turned: bool) -> _GridPicture:
-    return _GridPicture(grid, turned=turned)
-
-
-@lru_cache(PLACES_KEPT)
-def _place(
-    drawn: _GridPicture, name: str, kind: PieceKind | None, language: Translation, *, last: bool
-) -> Markup:
-    return drawn.draw_place(name, kind, language, last=last)
+def _drawn(grid: SquareGrid, *, turned: bool) -> BoardFace:
+    centres = {name: _middle(grid, at, turned=turned) for at, name in enumerate(grid.names)}
+    lines = _point_lines(grid) if grid.stars else _lines(grid)
+    square = square_of(grid)
+    ground = (*lines, *_labels(grid, centres))
+    return BoardFace(centres, hit_square(square), ground, _height_of(grid), square * _RING)
 
 
 def square_of(grid: SquareGrid) -> float:
@@ -195,24 +209,20 @@ def square_of(grid: SquareGrid) -> float:
 def stone_on(grid: SquareGrid, look: str, seat: int, title: Text) -> PieceKind:
     """Return a kind of stones of the size that fits the squares."""
     square = square_of(grid)
-    return stone_kind(look, seat, title, square * _STONE, square * _RING)
+    short = len(grid.names) > _MANY
+    return stone_kind(look, seat, title, square * _STONE, square * _RING, short=short)
 
 
 def paint_grid(
     grid: SquareGrid, view: BoardInput, kinds: PieceKinds, players: Sequence[PlayerCaption]
 ) -> Picture:
     """Draw the pieces of a position, by their letters in its `board`, and list where they are."""
-    drawn, board = _picture_of(grid, turned=view.turned), view.position["board"]
-    last = grid.in_text(view.last)
-    places = (
-        _place(
-            drawn,
-            name,
-            kinds[board[name]] if name in board else None,
-            view.language,
-            last=name in last,
-        )
-        for name in grid.names
-    )
-    body = (*drawn.ground, *places)
-    return Picture(body, drawn.height, tuple(players), where_pieces_are(view, kinds))
+    drawn = _drawn(grid, turned=view.turned)
+    return paint_board(drawn, view, kinds, players, grid.in_text(view.last))
+
+
+def way_on(grid: SquareGrid, names: Sequence[str], *, turned: bool, thrown: bool = False) -> Markup:
+    """Return the way of a piece over some squares; `thrown` if the piece stays and throws something."""
+    points = [_middle(grid, grid.index[name], turned=turned) for name in names]
+    way = outline(points).removesuffix("Z")
+    return element("path", class_="trail thrown" if thrown else "trail", d=way)

@@ -57,11 +57,17 @@ PieceKinds = Mapping[str, PieceKind]
 
 
 def stone_kind(
-    look: str, seat: int, title: Text, size: float = STONE, ring: float = RING
+    look: str,
+    seat: int,
+    title: Text,
+    size: float = STONE,
+    ring: float = RING,
+    *,
+    short: bool = False,
 ) -> PieceKind:
-    """Return a kind of plain stones."""
+    """Return a kind of plain stones; `short` for boards that may have more than a hundred of them."""
     scale = min(1, _ICON / size)
-    return PieceKind(f"{look} stone", seat, title, stone(look, size), ring, scale)
+    return PieceKind(f"{look} stone", seat, title, stone(look, size, short=short), ring, scale)
 
 
 def player_captions(

@@ -7,9 +7,9 @@ Seats need not alternate, because some games pass a player who can't move.
 from typing import Any, Final, NamedTuple
 
 from domain.engine.model import GameModel
-from domain.engine.random_numbers import RandomNumbers
 from domain.game.engine import Values
 from domain.game.protocol import Seat
+from domain.random_numbers import RandomNumbers
 
 LONGEST_LINE: Final = 60
 """The most plies of a line that is searched."""

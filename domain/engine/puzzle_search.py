@@ -7,8 +7,8 @@ budget has a result, too, and a large one finds better scores.
 from typing import Any, Final, NamedTuple
 
 from domain.engine.model import GameModel
-from domain.engine.random_numbers import RandomNumbers
 from domain.game.engine import Values
+from domain.random_numbers import RandomNumbers
 
 PATIENCE: Final = 8
 """The most plies of a beam without a better score."""

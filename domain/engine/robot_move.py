@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from domain.engine.model import GameModel, engine_of
-from domain.engine.random_numbers import RandomNumbers
 from domain.engine.search import Evaluation, evaluate
 from domain.game.engine import RobotLevel
 from domain.game.protocol import AnyRules
+from domain.random_numbers import RandomNumbers
 
 
 def match_seed(board: int, rules_name: str, setup: object | None, ply: int) -> bytes:

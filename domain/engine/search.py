@@ -7,10 +7,10 @@ import msgspec
 from domain.engine.alpha_beta import AlphaBetaSearch
 from domain.engine.model import GameModel
 from domain.engine.puzzle_search import PuzzleSearch
-from domain.engine.random_numbers import RandomNumbers
 from domain.engine.tree_search import TreeSearch
 from domain.game.engine import SearchMethod, Values
 from domain.game.protocol import AnyRules
+from domain.random_numbers import RandomNumbers
 
 _TWO: Final = 2
 """The number of seats for which alpha-beta is."""

@@ -8,9 +8,9 @@ from math import sqrt
 from typing import Any, Final
 
 from domain.engine.model import MOVES_PER_NODE, GameModel
-from domain.engine.random_numbers import RandomNumbers
 from domain.game.engine import Values
 from domain.game.protocol import Seat
+from domain.random_numbers import RandomNumbers
 
 EXPLORATION: Final = 0.6
 """How much rarely tried moves are preferred, against the best move so far."""

@@ -188,8 +188,10 @@ def shine(size: float) -> tuple[Markup, ...]:
     )
 
 
-def stone(look: str, size: float) -> tuple[Markup, ...]:
-    """Return a stone with its shadow and the light on it."""
+def stone(look: str, size: float, *, short: bool = False) -> tuple[Markup, ...]:
+    """Return a stone with its shadow and the light on it; `short` has less of both, and half the length."""
+    if short:
+        return body(look, size), shine(size)[0]
     return shade(size), body(look, size), *shine(size)
 
 

@@ -4,12 +4,19 @@ from typing import Final
 
 from domain.game.protocol import GamePackage
 from domain.games import (
+    amazons,
+    breakthrough,
+    connectfour,
     duo,
+    go,
     goliath,
     halves,
+    hex,  # noqa: A004 - the game
     jump,
     line,
+    loa,
     one,
+    oware,
     pow2,
     powerdrain,
     reversi,
@@ -29,4 +36,11 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     duo.GAME,
     torere.GAME,
     reversi.GAME,
+    hex.GAME,
+    go.GAME,
+    breakthrough.GAME,
+    connectfour.GAME,
+    loa.GAME,
+    oware.GAME,
+    amazons.GAME,
 )

@@ -12,7 +12,6 @@ from domain.errors import Code, Refusal
 from infra.durability.durability import DurabilityError
 from infra.health.secrets import SecretMismatchError
 from infra.objects.port import ObjectStoreError
-from infra.settings.game_packages import GamePackageError
 from infra.settings.settings import SettingsError
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from infra.valkey.binary import BinaryError
@@ -44,7 +43,7 @@ def report(error: Exception) -> int:
 
 def describe(error: Exception) -> str:
     """Return the error as one line."""
-    if isinstance(error, SettingsError | GamePackageError):
+    if isinstance(error, SettingsError):
         return f"matchpost: {error}"
     if isinstance(error, RedisError):
         return f"{Code.UNAVAILABLE}: {server_failure(error)}"

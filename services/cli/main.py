@@ -39,6 +39,9 @@ _ROLES: Final = (
 )  # fmt: skip
 """Subcommands that are one process of a server on several machines."""
 
+_AUTHORS: Final = ("new-game", "check-game", "playground")
+"""Subcommands for authors of games."""
+
 _EXAMPLES: Final = """\
 an example, with `matchpost serve` running in another terminal:
   matchpost do signup alice mad-hatter
@@ -101,8 +104,17 @@ def _unknown(word: str) -> str:
 
     near = "".join(f"; did you mean {name!r}?" for name in get_close_matches(word, _NAMES, n=1))
     players = [one.name for one in PLAYER_SUBCOMMANDS]
-    listed = [one.name for one in SUBCOMMANDS if one.help and one.name not in (*players, *_ROLES)]
-    groups = {"for players": players, "for operators": listed, "one process each": _ROLES}
+    listed = [
+        one.name
+        for one in SUBCOMMANDS
+        if one.help and one.name not in (*players, *_AUTHORS, *_ROLES)
+    ]
+    groups = {
+        "for players": players,
+        "for operators": listed,
+        "for authors of games": _AUTHORS,
+        "one process each": _ROLES,
+    }
     lines = [f"  {group}: {', '.join(names)}" for group, names in groups.items()]
     return "\n".join([f"there is no command {word[:24]!r}{near}", *lines])
 

@@ -357,6 +357,15 @@ def _files(facts: Facts) -> Iterator[Finding]:
     )
 
 
+def _games(facts: Facts) -> Iterator[Finding]:
+    for broken in facts.broken_games:
+        yield bad(
+            "games",
+            f"{broken}; matches of it are kept and can't go on",
+            "repair or uninstall that distribution, and start the server again",
+        )
+
+
 def _draws(facts: Facts) -> Iterator[Finding]:
     for why in facts.seeds_left:
         yield Finding(
@@ -371,6 +380,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     _server, _owner, check_clocks, _shape, _workers, check_processes, check_secrets, _lanes, _inboxes, _entries, _damage,
     check_scrub, check_robots,
     _projections, check_published_log, check_witnesses, check_archive, check_outgoing_mail, _disk, check_memory,
-    _files, _draws, check_backups,
+    _files, _games, _draws, check_backups,
 )  # fmt: skip
 """In the order of the report."""

@@ -29,6 +29,7 @@ from infra.redis.addresses import redact_url
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
 from infra.redis.server import REQUIRED, ServerFigures, figures_of, write_fault
+from infra.settings.game_packages import BrokenGame, load_games
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShard
 from infra.store.layout import Layout
@@ -135,6 +136,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Why chains of seeds were abandoned for new ones."""
     backups: BackupState | None = None
     """None if it is not known."""
+    broken_games: tuple[BrokenGame, ...] = ()
+    """Installed games that can't be used on this machine."""
 
 
 def now() -> int:
@@ -169,7 +172,7 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
     left = tuple(abandoned_chains(settings.seeds or settings.data / "seeds"))
     backups = read_state(settings)
     found = (settings, when, directory, server, why, queue, queue_why, most_open_files(), left)
-    return Facts(*found, backups)
+    return Facts(*found, backups, load_games())
 
 
 def _with_beats(server: ServerFacts, beats: Sequence[HeartbeatRecord]) -> ServerFacts:

@@ -26,6 +26,7 @@ from infra.process.failpoints import failpoint
 from infra.process.liveness import LIVENESS
 from infra.process.machine import memory_limit, raise_limit
 from infra.redis.clients import make_client
+from infra.settings.game_packages import load_games
 from infra.settings.settings import Settings
 from infra.store.layout import initial_layout
 from infra.store.redis_store import RedisStore
@@ -185,6 +186,8 @@ def _prepare(settings: Settings, data: Redis, queue_place: str) -> None:
     shape = store.create(initial_layout(data, settings.shards, settings.workers))
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
+    for broken in load_games():
+        logger.error("%s; matches of it are kept and can't go on", broken)
     _settle_secrets(settings, data)
     create_robot_accounts(data, AccountMacs(keys_folder(settings)))
     if settings.durability.durable:

@@ -21,7 +21,6 @@ from domain.engine.match_analysis import (
     analyse_position,
 )
 from domain.engine.model import GameModel, engine_of
-from domain.engine.random_numbers import RandomNumbers
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
 from domain.engine.turning_points import (
@@ -33,6 +32,7 @@ from domain.engine.turning_points import (
 )
 from domain.game.engine import LEVELS, RobotLevel
 from domain.game.protocol import NoOptions
+from domain.random_numbers import RandomNumbers
 from domain.rules import latest_rules
 from tests.engine.positions import random_positions
 

@@ -1,12 +1,15 @@
 """What the tests of the games share: playing by text, at random, and what holds in every game."""
 
+import random
 from contextlib import suppress
 
 import pytest
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX
+from domain.engine.robot_move import choose_move
 from domain.errors import Code, Refusal
+from domain.game.engine import RobotLevel
 from domain.game.protocol import IllegalMove, UnreadableMove
 
 SYMMETRIES = [
@@ -58,6 +61,21 @@ def random_game(rules, at, rng, longest=10_000):
         at = play(rules, at, text)
 
 
+def won_against_random_play(rules, first, matches=20):
+    """Return how many matches of an easy robot, in turns from each seat, it wins against random play."""
+    won = 0
+    for seed in range(matches):
+        at, chosen, robot = first, random.Random(seed), seed % 2
+        while rules.outcome(at) is None:
+            if rules.to_move(at) == robot:
+                move = rules.read(choose_move(rules, at, RobotLevel.EASY, bytes([seed] * 32)))
+            else:
+                move = chosen.choice(rules.moves(at))
+            at = rules.play(at, move)
+        won += rules.outcome(at).winners == (robot,)
+    return won
+
+
 @st.composite
 def positions(draw, kinds, seeds, game):
     """Positions of games, by their kind and a seed from 0 to the greatest, with their kind."""
@@ -98,26 +116,6 @@ def refuses_players_and_setup(rules, options, players, sentence):
         rules.start(options, players, None)
     assert refusal.value.code is Code.BAD_PLAYERS
     assert "no setup that chance draws" in bad_setup(rules.start, options, rules.players[0], {})
-
-
-# --- notation
-
-
-def reads_what_it_writes(rules, move):
-    """Assert that a move is read from what is written of it."""
-    again = rules.read(rules.write(move))
-    assert again == move
-    assert hash(again) == hash(move)
-
-
-def reads_alike_or_refuses(rules, text):
-    """Return whether a text is a move, which then has to be read from what is written of it."""
-    try:
-        move = rules.read(text)
-    except UnreadableMove:
-        return False
-    reads_what_it_writes(rules, move)
-    return True
 
 
 # --- legal moves

@@ -90,6 +90,11 @@ class TestGuide:
         ("torere", "won", (0,)),
         ("halves", "end", (1,)),
         ("powerdrain", "end", (1,)),
+        ("breakthrough", "won", (0,)),
+        ("connectfour", "won", (0,)),
+        ("loa", "won", (0,)),
+        ("oware", "won", (1,)),
+        ("amazons", "won", (0,)),
     ],
 )
 def test_the_last_picture_of_a_game_is_won(key, name, winners):
@@ -163,6 +168,25 @@ def test_the_pictures_of_powerdrain_show_what_they_say():
     assert (sum(volts < 0 for volts in left), sum(volts > 0 for volts in left)) == (4, 3)
 
 
+def test_the_pictures_of_breakthrough_show_what_they_say():
+    assert set(reached("breakthrough", "move")[2]) == {"c3", "d3", "e3"}
+    assert set(reached("breakthrough", "capture")[2]) == {"c5", "e5"}
+    board = reached("breakthrough", "captured")[1]["board"]
+    assert (board["e5"], board["d5"]) == ("o", "x")
+
+
+def test_the_pictures_of_connectfour_show_what_they_say():
+    assert reached("connectfour", "fall")[1]["board"] == {"d1": "x", "d2": "o", "e1": "x"}
+    open_ = reached("connectfour", "open")[1]["board"]
+    assert [open_.get(name) for name in ("b1", "c1", "d1", "e1", "f1")] == [None, *"xxx", None]
+
+
+def test_the_pictures_of_loa_show_what_they_say():
+    assert set(reached("loa", "count")[2]) == {"a3", "c3", "e3"}
+    assert reached("loa", "jump")[1]["board"]["h1"] == "x"
+    assert set(reached("loa", "blocked")[2]) == {"c1", "c5"}
+
+
 @pytest.mark.parametrize(
     ("key", "name", "detail"),
     [
@@ -205,3 +229,33 @@ def test_the_first_page_tries_one_game():
 def test_a_guide_with_an_unknown_part_is_refused():
     with pytest.raises(ValueError, match="unknown"):
         read_guide('card = "a"\nabout = "a"\nunknown = 1')
+
+
+def test_the_pictures_of_oware_show_what_they_say():
+    first = reached("oware", "first")[1]["board"]
+    assert [first[name] for name in ("d1", "e1", "f1", "f2", "e2", "d2")] == [0, 5, 5, 5, 5, 4]
+    before, after = (reached("oware", name)[1] for name in ("before", "capture"))
+    assert (before["board"]["c2"], before["board"]["e1"]) == (7, 1)
+    assert after["captured"][1] - before["captured"][1] == 2 + 2 + 3
+    assert [after["board"][name] for name in ("e1", "d1", "c1", "b1")] == [0, 0, 0, 1]
+    left = {name: seeds for name, seeds in reached("oware", "all")[1]["board"].items() if seeds}
+    assert {name: seeds for name, seeds in left.items() if name[1] == "2"} == {
+        "f2": 2,
+        "e2": 2,
+        "d2": 2,
+    }
+    picture, shown, _ = reached("oware", "feeding")
+    assert not any(seeds for name, seeds in shown["board"].items() if name[1] == "1")
+    assert picture.choices
+    assert shown["board"]["f2"] == 5
+    assert reached("oware", "won")[1]["captured"][1] == 25
+
+
+def test_the_pictures_of_amazons_show_what_they_say():
+    assert "d1" in reached("amazons", "shooting")[2]
+    board = reached("amazons", "first")[1]["board"]
+    assert (board["d7"], board["g7"], "d1" in board) == ("o", "#", False)
+    column = {place for place in reached("amazons", "blocked")[2] if place[0] == "g"}
+    assert column == {"g8", "g9"}
+    won = reached("amazons", "won")[1]["board"]
+    assert {name for name, there in won.items() if there == "x"} == {"a5", "c1", "d5", "f5"}

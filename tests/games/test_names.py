@@ -9,8 +9,8 @@ from domain.rules import all_games
 
 ROOT = Path(__file__).parents[2]
 KEYS = [game.key for game in all_games()]
-WORDS = {"line", "one", "two", "jump"}
-"""Keys that are words of the language, too: what is named so need not be the game."""
+WORDS = {"go", "hex", "line", "one", "two", "jump"}
+"""Keys that are words of the language or of Python, too: what is named so need not be the game."""
 NAMED = re.compile(
     rf"\b(?:{'|'.join(key for key in KEYS if key not in WORDS)})\b"
     rf"|\b(?:{'|'.join(type(game.latest).__name__ for game in all_games() if game.key not in WORDS)})\b"

@@ -70,8 +70,8 @@ def states(tree):
 
 
 def most_bytes(places):
-    """Return how long a drawing may be: of a large board 340 bytes a place."""
-    return max(44_000, 340 * places)
+    """Return how long a drawing may be: of a large board 400 bytes a place."""
+    return max(44_000, 400 * places)
 
 
 @each_family

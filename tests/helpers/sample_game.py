@@ -1,4 +1,4 @@
-"""The sample game of another distribution, installed into a folder as an installer would."""
+"""Games of other distributions, installed into a folder as an installer would."""
 
 import shutil
 import tomllib
@@ -7,11 +7,11 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[1] / "sample_game"
 
 
-def install(folder: Path, entry_point: str = "") -> Path:
-    """Install the sample game into a folder, perhaps with another entry point than its own."""
-    project = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]
+def install(folder: Path, entry_point: str = "", source: Path = SOURCE, group: str = "") -> Path:
+    """Install a game, by default the sample, into a folder, perhaps with another entry point or group than its own."""
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
     name = project["name"].replace("-", "_")
-    shutil.copytree(SOURCE / name, folder / name)
+    shutil.copytree(source / name, folder / name)
     about = folder / f"{name}-{project['version']}.dist-info"
     about.mkdir()
     (about / "METADATA").write_text(
@@ -19,8 +19,11 @@ def install(folder: Path, entry_point: str = "") -> Path:
     )
     lines = [
         line
-        for group, points in project["entry-points"].items()
-        for line in (f"[{group}]", *(f"{key} = {entry_point or at}" for key, at in points.items()))
+        for own, points in project["entry-points"].items()
+        for line in (
+            f"[{group or own}]",
+            *(f"{key} = {entry_point or at}" for key, at in points.items()),
+        )
     ]
     (about / "entry_points.txt").write_text("\n".join([*lines, ""]))
     return folder

@@ -1,5 +1,7 @@
 """A game of another distribution is installed, played, taken away and installed again."""
 
+import os
+from hashlib import sha256
 from html import unescape
 from pathlib import Path
 
@@ -9,6 +11,8 @@ import pytest
 from tests.helpers.sample_game import install
 from tests.helpers.served import Served, until
 
+RULES_V1 = Path(__file__).parents[1] / "rules_v1"
+"""A package that `matchpost new-game` wrote for version 1 of the rules interface, kept as it was."""
 KEPT = "the game 'tictactoe' is not installed on this server; its matches are kept, and continue once it is installed"
 
 
@@ -19,7 +23,8 @@ def packages(tmp_path_factory) -> Path:
 
 
 def server(data: Path, packages: Path | None = None) -> Served:
-    path = {"PYTHONPATH": str(packages)} if packages else {}
+    before = os.environ.get("PYTHONPATH", "")
+    path = {"PYTHONPATH": f"{packages}:{before}".rstrip(":")} if packages else {}
     return Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0", **path})
 
 
@@ -95,16 +100,42 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
         until(lambda: "bob won" in line(served, "tictactoe history"))
 
 
-@pytest.mark.parametrize(("entry_point", "problem"), [
-    ("matchpost_tictactoe:MATCH", "has no attribute 'MATCH'"),
-    ("matchpost_ludo:GAME", "No module named 'matchpost_ludo'"),
-    ("matchpost_tictactoe.rules:TicTacToe", "matchpost_tictactoe.rules:TicTacToe isn't a Game"),
-    ("domain.games.pow2:GAME", "there is a game 'pow2' already, in domain.games.pow2"),
+@pytest.mark.parametrize(("group", "entry_point", "problem"), [
+    ("", "matchpost_tictactoe:MATCH", "module 'matchpost_tictactoe' has no attribute 'MATCH'"),
+    ("", "matchpost_ludo:GAME", "No module named 'matchpost_ludo'"),
+    ("", "matchpost_tictactoe.rules:TicTacToe", "matchpost_tictactoe.rules:TicTacToe isn't a Game"),
+    ("", "domain.games.pow2:GAME", "there is a game 'pow2' already, in domain.games.pow2"),
+    ("matchpost.games.v2", "", "it needs version 2 of the rules interface, and this server has 1"),
 ])  # fmt: skip
-def test_a_distribution_that_can_not_be_used_is_named(tmp_path, entry_point, problem):
-    packages = install(tmp_path / "packages", entry_point)
-    done = server(tmp_path / "data", packages).run("do", "help")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "matchpost: the game 'tictactoe' of matchpost-tictactoe can't be used: " in done.stderr
-    assert problem in done.stderr
-    assert "repair or uninstall that distribution" in done.stderr
+def test_a_distribution_that_can_not_be_used_stops_nothing_and_is_named(
+    tmp_path, group, entry_point, problem
+):
+    packages = install(tmp_path / "packages", entry_point, group=group)
+    with server(tmp_path / "data", packages) as served:
+        assert "tictactoe" not in line(served, "games")
+        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
+        said = f"the game 'tictactoe' of matchpost-tictactoe can't be used: {problem}; matches of it are kept and can't go on"
+        assert said in (tmp_path / "serve.log").read_text()
+        found = served.run("doctor")
+        assert said in " ".join(found.stdout.split())
+        assert found.returncode == 1
+
+
+def test_a_package_written_for_version_1_is_unchanged_and_is_played(tmp_path):
+    digest = sha256()
+    for path in sorted(
+        each for each in RULES_V1.rglob("*") if each.is_file() and "__pycache__" not in each.parts
+    ):
+        digest.update(path.read_bytes())
+    assert digest.hexdigest() == "0b5449b821e694495d87c94f0d0abe9e62554770a82a461d4add9efb405305d7"
+    with server(tmp_path / "data", install(tmp_path / "packages", source=RULES_V1)) as served:
+        served.do(
+            "signup alice mad-hatter",
+            "signup bob yes-we-can",
+            "five challenge alice bob",
+            "five move 1 bob yes-we-can accept",
+            "five move 1 alice mad-hatter c3",
+        )
+        assert "3 . . x . . .  3" in line(served, "five show 1")
+        assert get(served, "/games/five").status_code == 200
+        assert get(served, "/games/five/try").status_code == 200

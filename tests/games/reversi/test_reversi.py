@@ -1,4 +1,4 @@
-"""Reversi: rules, every sentence and ending, the drawing, the help, and a slow second opinion."""
+"""Reversi: rules, every sentence and ending, the drawing, the help, and two second opinions."""
 
 import random
 from functools import partial
@@ -8,7 +8,7 @@ import pytest
 
 from domain.drawing import draw_text
 from domain.rules import latest_rules
-from tests.games import playing
+from tests.games import openspiel, playing
 from tests.games.reversi import reference
 
 RULES = latest_rules("reversi")
@@ -71,6 +71,14 @@ def test_random_games_agree_with_the_reference(seed):
         if move:
             letters = reference.play(letters, letter, move)
             letter = reference.next_letter(letters, letter)
+
+
+def test_games_are_those_of_openspiel():
+    def name_of(state, action):
+        name = state.action_to_string(state.current_player(), action)
+        return None if name == "pass" else name
+
+    openspiel.plays_alike(RULES, (), "othello", name_of)
 
 
 # --- the drawing and the help
