@@ -1,7 +1,7 @@
 """Amazons."""
 
 from domain.game.protocol import GamePackage
-from domain.games.amazons import drawing, engine, form
+from domain.games.amazons import drawing, engine, form, schemas
 from domain.games.amazons.rules import AmazonsRules
 from domain.games.amazons.sentences import SAY
 
@@ -15,4 +15,6 @@ GAME = GamePackage(
     prompt=SAY("prompt"),
     engine=engine.ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

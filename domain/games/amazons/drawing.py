@@ -77,7 +77,8 @@ def _arrow(size: int) -> PieceKind:
 
 
 @cache
-def _kinds(size: int) -> PieceKinds:
+def kinds_of(size: int) -> PieceKinds:
+    """Return the kinds of pieces on a board of a size."""
     white, black = _amazon(size, "light", WHITE), _amazon(size, "dark", BLACK)
     return {"o": white, "x": black, ARROW: _arrow(size)}
 
@@ -85,7 +86,7 @@ def _kinds(size: int) -> PieceKinds:
 def paint(view: BoardInput) -> Picture:
     """Draw a position, with the ways of the last move and of its arrow."""
     size = view.position["size"]
-    grid, kinds = _grid(size), _kinds(size)
+    grid, kinds = _grid(size), kinds_of(size)
     captions = [PlayerCaption(kinds[letter].icon(), "") for letter in LETTERS]
     picture = paint_grid(grid, view, kinds, captions)
     ends, turned = grid.in_text(view.last), view.turned
@@ -95,4 +96,4 @@ def paint(view: BoardInput) -> Picture:
     return msgspec.structs.replace(picture, body=(*ways, *picture.body))
 
 
-FIGURES: Final = figures_of(_kinds(LARGEST), {"white": "o", "black": "x", "arrow": ARROW})
+FIGURES: Final = figures_of(kinds_of(LARGEST), {"white": "o", "black": "x", "arrow": ARROW})

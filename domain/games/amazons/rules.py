@@ -29,6 +29,7 @@ WHITE, BLACK = 0, 1
 LETTERS: Final = "ox"
 """The letters of each seat's amazons in the JSON form."""
 ARROW: Final = "#"
+SMALLEST: Final = 6
 LARGEST: Final = 10
 _WON: Final = 2
 """At the end `turn` is the seat of the winner plus this."""
@@ -55,7 +56,7 @@ _NOTATION: Final = re.compile(f"{_PLACE}-?{_PLACE}[-/]?{_PLACE}")
 class AmazonsOptions(msgspec.Struct, frozen=True):
     """The options of Amazons."""
 
-    size: Annotated[int, msgspec.Meta(ge=6, le=LARGEST)] = LARGEST
+    size: Annotated[int, msgspec.Meta(ge=SMALLEST, le=LARGEST)] = LARGEST
     """The rows and columns of the board."""
 
 

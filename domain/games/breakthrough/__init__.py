@@ -5,7 +5,7 @@ from typing import Final
 
 from domain.game.engine import GameEngine, SearchMethod, Values
 from domain.game.protocol import PIECE_PROMPT, GamePackage, Seat
-from domain.games.breakthrough import drawing, form
+from domain.games.breakthrough import drawing, form, schemas
 from domain.games.breakthrough.rules import (
     BLACK,
     WHITE,
@@ -66,4 +66,6 @@ GAME = GamePackage(
     prompt=PIECE_PROMPT,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

@@ -28,7 +28,8 @@ def text_places(view: TextInput) -> Iterator[TextPlace]:
 
 
 @cache
-def _kinds(size: int) -> PieceKinds:
+def kinds_of(size: int) -> PieceKinds:
+    """Return the kinds of pieces on a board of a size."""
     return {
         "o": stone_on(_grid(size), "light", WHITE, SAY("piece-of", piece=WHITE)),
         "x": stone_on(_grid(size), "dark", BLACK, SAY("piece-of", piece=BLACK)),
@@ -38,9 +39,9 @@ def _kinds(size: int) -> PieceKinds:
 def paint(view: BoardInput) -> Picture:
     """Draw a position, with the number of each player's pieces."""
     size, letters = view.position["size"], [*view.position["board"].values()]
-    kinds = _kinds(size)
+    kinds = kinds_of(size)
     counts = [SAY("counts", pieces=letters.count(letter)) for letter in LETTERS]
     return paint_grid(_grid(size), view, kinds, player_captions(view, kinds, LETTERS, counts))
 
 
-FIGURES: Final = figures_of(_kinds(MOST), {"white": "o", "black": "x"})
+FIGURES: Final = figures_of(kinds_of(MOST), {"white": "o", "black": "x"})

@@ -23,6 +23,7 @@ from domain.game.protocol import GameOutcome, Rules, Seat
 from domain.games.breakthrough.sentences import SAY
 from domain.sentences import Text
 
+FEWEST: Final = 5
 MOST: Final = 8
 """The most rows and columns; places are those of this board, of which smaller ones are the lower left part."""
 GRID: Final = SquareGrid(MOST, MOST, upward=True)
@@ -42,7 +43,7 @@ Move = tuple[Place, Place]
 class BreakthroughOptions(msgspec.Struct, frozen=True):
     """The options of Breakthrough."""
 
-    size: Annotated[int, msgspec.Meta(ge=5, le=MOST)] = MOST
+    size: Annotated[int, msgspec.Meta(ge=FEWEST, le=MOST)] = MOST
     """The rows and columns of the board."""
 
 

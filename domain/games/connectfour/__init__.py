@@ -5,7 +5,7 @@ from typing import Final
 from domain.boards.sets import bits
 from domain.game.engine import GameEngine, SearchMethod, Values
 from domain.game.protocol import STONE_PROMPT, GamePackage
-from domain.games.connectfour import drawing
+from domain.games.connectfour import drawing, schemas
 from domain.games.connectfour.rules import (
     ALL,
     COLUMNS,
@@ -79,4 +79,6 @@ GAME = GamePackage(
     prompt=STONE_PROMPT,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

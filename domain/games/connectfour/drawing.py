@@ -24,7 +24,7 @@ def text_places(view: TextInput) -> Iterator[TextPlace]:
     return grid_places(GRID)
 
 
-_KINDS: Final = {
+KINDS: Final = {
     "x": stone_on(GRID, "dark", BLACK, SAY("disc-of", disc=BLACK)),
     "o": stone_on(GRID, "light", WHITE, SAY("disc-of", disc=WHITE)),
 }
@@ -34,9 +34,9 @@ def paint(view: BoardInput) -> Picture:
     """Draw a position, with the number of each player's discs."""
     letters = [*view.position["board"].values()]
     counts = [SAY("counts", discs=letters.count(letter)) for letter in LETTERS]
-    players = player_captions(view, _KINDS, LETTERS, counts)
+    players = player_captions(view, KINDS, LETTERS, counts)
     upright = msgspec.structs.replace(view, turned=False)  # because discs fall downwards
-    return paint_grid(GRID, upright, _KINDS, players)
+    return paint_grid(GRID, upright, KINDS, players)
 
 
-FIGURES: Final = figures_of(_KINDS, {"black": "x", "white": "o"})
+FIGURES: Final = figures_of(KINDS, {"black": "x", "white": "o"})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from domain.game.protocol import STONE_PROMPT, ChoiceWords, GamePackage, WordMove
-from domain.games.go import drawing, engine, form
+from domain.games.go import drawing, engine, form, schemas
 from domain.games.go.rules import GoPhase, GoPosition, GoRules, result
 from domain.games.go.sentences import SAY
 
@@ -44,4 +44,6 @@ GAME = GamePackage(
     choice=choice,
     engine=engine.ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

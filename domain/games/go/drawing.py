@@ -40,7 +40,8 @@ def text_places(view: TextInput) -> Iterator[TextPlace]:
 
 
 @cache
-def _kinds(size: int) -> PieceKinds:
+def kinds_of(size: int) -> PieceKinds:
+    """Return the kinds of pieces on a board of a size."""
     grid = grid_of(size)
     black = stone_on(grid, "dark", BLACK, SAY("stone-of", stone=BLACK))
     white = stone_on(grid, "light", WHITE, SAY("stone-of", stone=WHITE))
@@ -60,7 +61,7 @@ def _dead(kind: PieceKind, title: Text) -> PieceKind:
 def paint(view: BoardInput) -> Picture:
     """Draw a position, while it is counted with each player's points."""
     position = view.position
-    grid, kinds = grid_of(position["size"]), _kinds(position["size"])
+    grid, kinds = grid_of(position["size"]), kinds_of(position["size"])
     if position["phase"] == "playing":
         letters = [*position["board"].values()]
         counts = [SAY("stones", stones=letters.count(letter)) for letter in "xo"]
@@ -71,4 +72,4 @@ def paint(view: BoardInput) -> Picture:
     return paint_grid(grid, view, kinds, player_captions(view, kinds, "xo", counts))
 
 
-FIGURES: Final = figures_of(_kinds(9), {"black": "x", "white": "o", "dead": "b"})
+FIGURES: Final = figures_of(kinds_of(9), {"black": "x", "white": "o", "dead": "b"})

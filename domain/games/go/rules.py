@@ -37,23 +37,26 @@ DEAD_LETTERS: Final = "bw"
 """The letters of stones that are marked as dead."""
 PASS, PROPOSE, AGREE, RESUME = -1, -2, -3, -4
 """The moves that are words."""
-_WORDS: Final = {"pass": PASS, "propose": PROPOSE, "agree": AGREE, "resume": RESUME}
-_WRITTEN: Final = {move: word for word, move in _WORDS.items()}
+WORDS: Final = {"pass": PASS, "propose": PROPOSE, "agree": AGREE, "resume": RESUME}
+_WRITTEN: Final = {move: word for word, move in WORDS.items()}
 _FORM: Final = SAY("form")
 _NOTATION: Final = re.compile(r"\s*([a-z])\s*([1-9][0-9]?)\s*", re.ASCII | re.IGNORECASE)
 _BYTES: Final = 26
 """In a set of points of the largest board."""
 _KEY: Final = 6
 """The bytes that stand for a board among those that were there before."""
+FEWEST: Final = 5
 MOST: Final = 13
+"""The points along each side."""
+MOST_KOMI: Final = 30
 
 
 class GoOptions(msgspec.Struct, frozen=True):
     """The options of Go."""
 
-    size: Annotated[int, msgspec.Meta(ge=5, le=MOST)] = 9
+    size: Annotated[int, msgspec.Meta(ge=FEWEST, le=MOST)] = 9
     """The points along each side."""
-    komi: Annotated[int, msgspec.Meta(ge=0, le=30)] = 7
+    komi: Annotated[int, msgspec.Meta(ge=0, le=MOST_KOMI)] = 7
     """White's points for moving second; half a point is added."""
 
 
@@ -276,7 +279,7 @@ class GoRules(Rules[GoPosition, Point, GoOptions]):
 
     def read(self, text: str) -> Point:
         """Read the name of a point, or a word."""
-        word = _WORDS.get(text.strip().lower())
+        word = WORDS.get(text.strip().lower())
         if word is not None:
             return word
         found = _NOTATION.fullmatch(text)

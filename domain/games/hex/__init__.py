@@ -8,7 +8,7 @@ from domain.boards.rhombus import NAMES, Place, all_places, beside, column_and_r
 from domain.boards.sets import bits
 from domain.game.engine import GameEngine, SearchMethod, Values
 from domain.game.protocol import STONE_PROMPT, ChoiceWords, GamePackage, Seat, WordMove
-from domain.games.hex import drawing, form
+from domain.games.hex import drawing, form, schemas
 from domain.games.hex.rules import BLACK, SWAP, WHITE, HexPosition, HexRules
 from domain.games.hex.sentences import SAY
 
@@ -105,4 +105,6 @@ GAME = GamePackage(
     choice=choice,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

@@ -23,7 +23,8 @@ def text_places(view: TextInput) -> Iterator[TextPlace]:
 
 
 @cache
-def _kinds(size: int) -> PieceKinds:
+def kinds_of(size: int) -> PieceKinds:
+    """Return the kinds of pieces on a board of a size."""
     return {
         "x": stone_on(size, "dark", BLACK, SAY("stone-of", stone=BLACK)),
         "o": stone_on(size, "light", WHITE, SAY("stone-of", stone=WHITE)),
@@ -33,7 +34,7 @@ def _kinds(size: int) -> PieceKinds:
 def paint(view: BoardInput) -> Picture:
     """Draw a position, with the sides that each player connects."""
     size, last = view.position["size"], view.last
-    kinds = _kinds(size)
+    kinds = kinds_of(size)
     goals = [SAY("goal", sides=seat) for seat in (BLACK, WHITE)]
     if last == "swap":  # then the only stone is the one that was taken over
         marked = [*view.position["board"]]
@@ -42,4 +43,4 @@ def paint(view: BoardInput) -> Picture:
     return paint_rhombus(size, view, kinds, player_captions(view, kinds, LETTERS, goals), marked)
 
 
-FIGURES: Final = figures_of(_kinds(8), {"black": "x", "white": "o"})
+FIGURES: Final = figures_of(kinds_of(8), {"black": "x", "white": "o"})

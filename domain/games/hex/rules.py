@@ -33,6 +33,8 @@ from domain.games.hex.sentences import SAY
 from domain.sentences import Text
 
 BLACK, WHITE = 0, 1
+FEWEST: Final = 4
+"""The fewest rows and columns of a board."""
 LETTERS: Final = "xo"
 """The letters of each seat's stones in the JSON form."""
 SWAP: Final = -1
@@ -48,7 +50,7 @@ _NOTATION: Final = re.compile(r"\s*([a-z])\s*([1-9][0-9]?)\s*", re.ASCII | re.IG
 class HexOptions(msgspec.Struct, frozen=True):
     """The options of Hex."""
 
-    size: Annotated[int, msgspec.Meta(ge=4, le=MOST)] = 11
+    size: Annotated[int, msgspec.Meta(ge=FEWEST, le=MOST)] = 11
     """The rows and columns of the board."""
     noswap: bool = False
     """Whether White can't take over Black's first move."""

@@ -5,7 +5,7 @@ from typing import Final
 from domain.boards.grid import Place
 from domain.game.engine import GameEngine, SearchMethod, Values
 from domain.game.protocol import PIECE_PROMPT, GamePackage
-from domain.games.loa import drawing
+from domain.games.loa import drawing, schemas
 from domain.games.loa.rules import BLACK, GRID, LoaPosition, LoaRules
 
 # --- what robots use
@@ -63,4 +63,6 @@ GAME = GamePackage(
     prompt=PIECE_PROMPT,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

@@ -4,7 +4,7 @@ from typing import Final
 
 from domain.game.engine import GameEngine, SearchMethod, Values
 from domain.game.protocol import GamePackage
-from domain.games.oware import drawing
+from domain.games.oware import drawing, schemas
 from domain.games.oware.rules import NORTH, SOUTH, OwarePosition, OwareRules, row_of
 from domain.games.oware.sentences import SAY
 
@@ -40,4 +40,6 @@ GAME = GamePackage(
     prompt=SAY("house"),
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )
