@@ -28,11 +28,17 @@ _OFF: Final[Mapping[HookOff, str]] = {
     HookOff.FAILED: N_("Off, because nothing has arrived for three days."),
     HookOff.ACCESS: N_("Off, because all access to the account was ended."),
 }
-_REASONS: Final = frozenset({
-    "hook-address", "hook-https", "hook-port", "hook-private", "hook-no-host", "hook-certificate", "hook-late",
-    "hook-no-answer",
-})  # fmt: skip
-"""Keys of the sentences why there was no answer."""
+_REASONS: Final = {
+    "hook-address": SAY("hook-address"),
+    "hook-https": SAY("hook-https"),
+    "hook-port": SAY("hook-port"),
+    "hook-private": SAY("hook-private"),
+    "hook-no-host": SAY("hook-no-host"),
+    "hook-certificate": SAY("hook-certificate"),
+    "hook-late": SAY("hook-late"),
+    "hook-no-answer": SAY("hook-no-answer"),
+}
+"""The sentences why there was no answer, by their keys."""
 
 
 def topic_names(words: Wording) -> dict[HookTopic, str]:
@@ -60,5 +66,10 @@ def why_off(off: HookOff, words: Wording) -> str:
 def answer_text(one: Delivery, language: Translation = ENGLISH) -> str:
     """Return the first letters of the last answer, or why there was none."""
     if not one.status and one.answer in _REASONS:
-        return SAY(one.answer).in_language(language)
+        return _REASONS[one.answer].in_language(language)
     return one.answer
+
+
+def trial_text(words: Wording) -> str:
+    """Return what a test says."""
+    return words.gettext("This is a test: messages arrive here.")
