@@ -287,15 +287,19 @@ SUBCOMMANDS: Final = (
                 "action": "store_true",
                 "help": "write only the moves, as lines of commands; nothing proves them",
             }),
+            ("--text", {
+                "action": "store_true",
+                "help": "write only the moves, as a game text with headers; nothing proves them",
+            }),
         ),
     ),
     Subcommand(
         "import",
         "propose a match from another server to its players here",
-        "Check a match document or a move record, and propose the match to its players; it continues here "
+        "Check a match document, a game text or a move record, and propose the match to its players; it continues here "
         "once all of them have accepted. `-` reads standard input.",
         (
-            ("file", {"metavar": "FILE", "help": "what `matchpost export` wrote, or a move record"}),
+            ("file", {"metavar": "FILE", "help": "what `matchpost export` wrote, in any of its forms"}),
             ("--player", {
                 "dest": "players", "action": "append", "default": [], "metavar": "SIDE=USERID",
                 "help": "who plays a side here; repeat for each side",
