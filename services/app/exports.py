@@ -133,7 +133,7 @@ def export_record(app: App, board: int) -> bytes:
     return write_record(state, _userids(app, state), board).encode()
 
 
-def export_text(app: App, board: int, viewer: AccountId | None = None) -> str:
+def export_game_text(app: App, board: int, viewer: AccountId | None = None) -> str:
     """Return a match as a game text, with the name of a tournament that the viewer may see.
 
     Refused as `unknown-board`, `damaged` and `not-started`.

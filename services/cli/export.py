@@ -14,7 +14,7 @@ import sys
 from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
-from services.app.exports import export_number, export_record, export_text
+from services.app.exports import export_number, export_record, export_game_text
 from services.language.arguments import read_board
 
 
@@ -28,7 +28,7 @@ def run(number: str, settings: Settings, record: bool = False, text: bool = Fals
     board = read_board(number)
     with App(settings) as parts:
         if text:
-            line = export_text(parts, board).encode()
+            line = export_game_text(parts, board).encode()
         else:
             line = export_record(parts, board) if record else export_number(parts, board)
     # the bytes as they are, because the encoding of a terminal must not change them

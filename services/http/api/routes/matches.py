@@ -12,7 +12,7 @@ from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from infra.audit.match_document import MatchDocument
 from services.app.context import App
-from services.app.exports import DocumentReader, export_match, export_text
+from services.app.exports import DocumentReader, export_match, export_game_text
 from services.app.games import read_display
 from services.app.matches import check_ply, load_state
 from services.app.names import names_by_seat
@@ -103,7 +103,7 @@ def export_document(
 @refuses(Code.UNKNOWN_BOARD, Code.NOT_STARTED)
 def show_game_text(request: AnyRequest, board: BoardNumber, context: Context) -> Response[str]:
     """Return a match as a game text."""
-    text = export_text(context.app, board, viewer_of(request))
+    text = export_game_text(context.app, board, viewer_of(request))
     return ETag("game-text", text).answer(request, lambda: text, TEXT)
 
 

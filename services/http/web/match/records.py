@@ -18,7 +18,7 @@ from domain.match.state import MatchState, positions
 from domain.rules import latest_rules
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
-from services.app.exports import DocumentReader, export_match, export_text
+from services.app.exports import DocumentReader, export_game_text, export_match
 from services.app.receipts import leaf_of_event, proof_of, require_receipt
 from services.app.sentences import SAY
 from services.http.web.boards.board_view import (
@@ -117,7 +117,7 @@ def export_text(board: BoardNumber, asked: Asked) -> Response[Any]:
 @pages.get("/m/{board:int}/game.txt", weight=2)
 def download_game_text(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return a match as a game text: headers, and its moves."""
-    text = export_text(asked.app, board, asked.visitor.account)
+    text = export_game_text(asked.app, board, asked.visitor.account)
     return attachment(text, "text/plain", f"match-{board}-game.txt")
 
 

@@ -1,0 +1,97 @@
+"""A player's matches as a stream of lines."""
+
+from asyncio import sleep, to_thread
+from collections.abc import AsyncIterator, Iterator
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from litestar import Response
+from litestar.params import QueryParameter
+from litestar.response import Stream
+
+from domain.errors import Code, Refusal
+from services.app.match_lines import AnyLine, finished_lines, running_lines
+from services.app.queries import find_player
+from services.app.sentences import SAY
+from services.http.api.auth import AnyRequest, Caller, Context
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
+from services.http.api.routes.events import NDJSON
+from services.http.api.routes.players import Userid
+from services.http.context import ApiContext
+
+BYTES_A_REQUEST: Final = 16_384
+"""How much of a stream counts as one more request."""
+
+api = ApiRoutes("players")
+
+Lines = list[AnyLine]
+
+Since = Annotated[
+    str,
+    QueryParameter(
+        max_length=36, description="the `cursor` of the last line that you have; empty for all"
+    ),
+]
+Which = Annotated[
+    Literal["inactive", "active"],
+    QueryParameter(
+        name="state",
+        description="`inactive` for matches that have ended, `active` for running ones",
+    ),
+]
+
+
+@api.get(
+    "/api/players/{userid:str}/matches.ndjson",
+    "All matches of a player, one a line",
+    ANYBODY,
+    description="Finished matches in the order of their ends, each with its moves and its result, or running ones. `since` "
+    "goes on after a line: with the `cursor` of the last one, a later request has what came since. Each 16 KiB count as one "
+    "request, and the stream slows down to that rate. A match that can't be read is a line with its `board` and a `code`. "
+    "A stream that breaks off before its end is to be resumed.",
+    media_type=NDJSON,
+)
+@refuses(Code.UNKNOWN_USER)
+async def stream_matches(
+    request: AnyRequest,
+    userid: Userid,
+    context: Context,
+    since: Since = "",
+    which: Which = "inactive",
+) -> Response[Any]:
+    """Return a player's matches as lines of JSON, while they are read."""
+    if since and which == "active":
+        raise Refusal(Code.BAD_REQUEST, SAY("since-running"))
+    account, _ = await to_thread(find_player, context.app, userid)
+    app = context.app
+    found: Iterator[Lines] = (
+        running_lines(app, account) if which == "active" else finished_lines(app, account, since)
+    )
+    # the first lines are read now, because after the head there can be no refusal any more
+    first = await to_thread(next, found, None)
+    return Stream(_charged(request, context, first, found), media_type=NDJSON)
+
+
+async def _charged(
+    request: AnyRequest, context: ApiContext, first: Lines | None, found: Iterator[Lines]
+) -> AsyncIterator[bytes]:
+    """Yield lines as fast as the caller's rate allows."""
+    lines, sent = first, 0
+    while lines:
+        data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+        yield data
+        sent += len(data)
+        weight, sent = divmod(sent, BYTES_A_REQUEST)
+        while weight and (seconds := _count(request, context, weight)):
+            await sleep(seconds)
+        lines = await to_thread(next, found, None)
+
+
+def _count(request: AnyRequest, context: ApiContext, weight: int) -> float:
+    """Count requests; return the seconds to wait, if the caller has none left."""
+    caller: Caller | None = request.auth
+    try:
+        context.request_limits.count_more(request, caller.account if caller else None, weight)
+    except Refusal as refusal:
+        return refusal.retry_after
+    return 0
