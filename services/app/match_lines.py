@@ -123,7 +123,9 @@ def finished_lines(app: App, account: AccountId, since: str = "") -> Iterator[li
     The matches of the last moments are left out until no earlier one can follow. Refused as `bad-request` for
     a wrong cursor, and as `unavailable` where the archive can't be read now.
     """
-    after, complete = read_cursor(since), _complete_until(app)
+    after = read_cursor(since)
+    newest = app.history.places(account, 0, 1)
+    complete = _complete_until(app, newest[0][0] if newest else 0)
     while places := [
         place for place in _places_after(app, account, after) if place[0] < complete
     ]:
@@ -143,9 +145,9 @@ def running_lines(app: App, account: AccountId) -> Iterator[list[AnyLine]]:
         ]
 
 
-def _complete_until(app: App) -> int:
-    """Return the time, ms, before which all ends are in the lists."""
-    mark = app.store.watermark()
+def _complete_until(app: App, newest: int) -> int:
+    """Return the time, ms, before which all ends are in the lists; if it can be, beyond that of the newest."""
+    mark = app.store.watermark(newest)
     unread = unread_events(app.store, app.data, HISTORY, mark, _MOST_UNREAD)
     ends = (one.at for one in unread if isinstance(one.body, Ended | ResultChanged | SetBack))
     return min((mark.at, *ends))
