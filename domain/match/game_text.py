@@ -42,7 +42,18 @@ _NUMBER: Final = re.compile(r"([1-9][0-9]{0,8})\.")
 _LEFT: Final = re.compile(r"(\S+) (0|[1-9][0-9]{0,8})")
 _SHARES: Final = re.compile(r"0|1(/[2-9])?")
 _FIXED: Final = frozenset(
-    {"Event", "Site", "Date", "Game", "Options", "Setup", "Opening", "Left", "Result", "Termination"}
+    {
+        "Event",
+        "Site",
+        "Date",
+        "Game",
+        "Options",
+        "Setup",
+        "Opening",
+        "Left",
+        "Result",
+        "Termination",
+    }
 )
 _MANY: Final = "Left"
 """The one header that may come several times."""
@@ -272,18 +283,21 @@ class _Reader:
         # only the last word can be a result, because moves of some games look the same
         if said != _RUNNING and _winners(said, len(self._sides)) is None:
             raise Refusal(
-                Code.BAD_REQUEST, "a game text ends with its result, such as 1-0, or * if it goes on"
+                Code.BAD_REQUEST,
+                "a game text ends with its result, such as 1-0, or * if it goes on",
             )
         if self._leavers:
             ply, _, line = self._leavers[0]
             played = self._game.state.ply
             raise Refusal(
-                Code.BAD_REQUEST, f"line {line}: there is no move {ply}, because {played} were played"
+                Code.BAD_REQUEST,
+                f"line {line}: there is no move {ply}, because {played} were played",
             )
         header = self._one("Result")
         if header and header.value != said:
             raise Refusal(
-                Code.BAD_REQUEST, f"the result is {said} here, and {header.value[:24]} in the header"
+                Code.BAD_REQUEST,
+                f"the result is {said} here, and {header.value[:24]} in the header",
             )
         ended = self._ended(said, self._one("Termination"))
         state = self._game.ended(ended)

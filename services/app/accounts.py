@@ -168,6 +168,7 @@ def erase_account(app: App, account: AccountId) -> None:
         app.sessions,
         app.notes,
         app.push_subscriptions,
+        app.calendar_links,
         app.statements,
         app.clubs,
         app.pairing_batches,

@@ -126,9 +126,7 @@ def finished_lines(app: App, account: AccountId, since: str = "") -> Iterator[li
     after = read_cursor(since)
     newest = app.history.places(account, 0, 1)
     complete = _complete_until(app, newest[0][0] if newest else 0)
-    while places := [
-        place for place in _places_after(app, account, after) if place[0] < complete
-    ]:
+    while places := [place for place in _places_after(app, account, after) if place[0] < complete]:
         yield _lines(app, places)
         after = places[-1]
 
@@ -162,7 +160,7 @@ def _places_after(app: App, account: AccountId, after: Place) -> list[Place]:
         return not found or found[0] <= after
 
     # the newest come first, so those that are new stand before those that are known
-    new = bisect_left(range(app.history.count(None, account)), True, key=is_had)  # noqa: FBT003
+    new = bisect_left(range(app.history.count(None, account)), True, key=is_had)
     start = max(0, new - AT_ONCE)
     return [one for one in reversed(read(account, start, new - start)) if one > after]
 
@@ -203,7 +201,9 @@ def _each(read: Callable[[Sequence[int]], list[Any]], boards: Sequence[int]) -> 
         return [None] if len(boards) == 1 else [_each(read, [board])[0] for board in boards]
 
 
-def _read(app: App, board: int, snapshot: Any, first: bytes | None) -> tuple[MatchState, int] | None:
+def _read(
+    app: App, board: int, snapshot: Any, first: bytes | None
+) -> tuple[MatchState, int] | None:
     if snapshot is None or first is None:
         return None
     try:

@@ -25,6 +25,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "no-session": "you have no session with this id",
     "no-token": "you have no token with this id",
     "days-form": "{text!r} isn't a number of days; write one, or `back`",
+    "no-calendar": "there is no calendar at this address",
     "cursor-form": "`since` is the `cursor` of the last line that you have",
     "since-running": "`since` is for matches that have ended; running ones have no order that lasts",
     "analysed-later": "match {board} can only be analysed once it is over",

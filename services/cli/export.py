@@ -14,7 +14,7 @@ import sys
 from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
-from services.app.exports import export_number, export_record, export_game_text
+from services.app.exports import export_game_text, export_number, export_record
 from services.language.arguments import read_board
 
 

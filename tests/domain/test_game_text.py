@@ -2,6 +2,7 @@
 
 import random
 
+import msgspec
 import pytest
 from hypothesis import given as sampled
 from hypothesis import settings
@@ -16,12 +17,13 @@ from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from services.cli.referee import judge
 from services.demo.recorded_matches import recorded_games
-from tests.helpers.given import ALICE, BOB, Match, challenge
 from tests.domain import given
 from tests.domain.given import any_move, called
-import msgspec
+from tests.helpers.given import ALICE, BOB, Match, challenge
 
-HEADERS = GameHeaders(("alice", "bob"), 'The "big\\small" cup', "https://play.example/m/7", "2026.11.29")
+HEADERS = GameHeaders(
+    ("alice", "bob"), 'The "big\\small" cup', "https://play.example/m/7", "2026.11.29"
+)
 TEXT = """\
 [Event "The \\"big\\\\small\\" cup"]
 [Site "https://play.example/m/7"]
@@ -141,7 +143,12 @@ def test_a_game_text_that_is_wrong_is_refused_with_its_line(change, code, said):
 
 @pytest.mark.parametrize(
     ("data", "said"),
-    [(b"\xff", "UTF-8"), (b"x" * (GAME_TEXT_LIMIT + 1), "at most"), (b"", "header"), (b"\n1. a", "header")],
+    [
+        (b"\xff", "UTF-8"),
+        (b"x" * (GAME_TEXT_LIMIT + 1), "at most"),
+        (b"", "header"),
+        (b"\n1. a", "header"),
+    ],
 )
 def test_what_is_no_game_text_is_refused(data, said):
     with pytest.raises(Refusal, match=said):

@@ -10,8 +10,8 @@ from domain.match.game_text import read_game_text
 from services.app.accounts import delete_account
 from services.app.imports import check_import
 from services.app.match_lines import read_cursor
-from services.http.api.routes import match_lines
 from services.cli import export
+from services.http.api.routes import match_lines
 from tests.helpers.api import PASSWORD, Api, Player
 
 

@@ -12,16 +12,17 @@ from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from infra.audit.match_document import MatchDocument
 from services.app.context import App
-from services.app.exports import DocumentReader, export_match, export_game_text
+from services.app.exports import DocumentReader, export_game_text, export_match
 from services.app.games import read_display
 from services.app.matches import check_ply, load_state
 from services.app.names import names_by_seat
 from services.http.api.auth import AnyRequest, Context, viewer_of
 from services.http.api.bodies import TEXT
-from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.match_json import Match, Place, match_json, ply_json
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
+from services.http.etag import ETag
 from services.words.endings import TextBoard, board_svg, board_text, text_board
 
 SVG_MEDIA_TYPE: Final = "image/svg+xml"
