@@ -14,7 +14,6 @@ from msgspec import UNSET, UnsetType
 from domain.errors import Code, Refusal
 from domain.match.events import Ended, ResultChanged, SetBack
 from domain.match.history import Snapshot, decode_event, unpack_snapshot
-from domain.match.state import MatchState
 from domain.records import AccountId
 from infra.projections.archived_places import Place
 from infra.projections.buckets import HISTORY
@@ -32,7 +31,7 @@ _MOST_UNREAD: Final = 5_000
 """Leaves of each shard that are looked through for ends that the lists may lack."""
 
 
-class MatchLine(msgspec.Struct, frozen=True, omit_defaults=True):
+class MatchLine(msgspec.Struct, frozen=True):
     """A match with its moves and its result."""
 
     board: int
@@ -58,6 +57,9 @@ class MatchLine(msgspec.Struct, frozen=True, omit_defaults=True):
     opening: int
     """How many of the first moves the match was given."""
     imported: bool
+    """Whether it began on another server, so that nothing proves its first moves here."""
+    head: str
+    """Leaf hash of the last event, in hex, by which the published log proves the match."""
     players: tuple[str | None, ...] | UnsetType = UNSET
     """Userids by seat; null for an erased account."""
     cursor: str | UnsetType = UNSET
@@ -76,10 +78,10 @@ AnyLine = MatchLine | UnreadLine
 
 
 def match_line(
-    board: int, state: MatchState, started: int, ended: int | None, **more: Any
+    board: int, snapshot: Snapshot, started: int, ended: int | None, **more: Any
 ) -> MatchLine:
     """Return the line of a match."""
-    result = state.result
+    state, result = snapshot.state, snapshot.state.result
     return MatchLine(
         board=board,
         rules=state.rules,
@@ -96,6 +98,7 @@ def match_line(
         tournament=state.pairing[0] if state.pairing else None,
         opening=state.opening,
         imported=state.imported is not None,
+        head=snapshot.head.hex(),
         **more,
     )
 
@@ -166,29 +169,38 @@ def _places_after(app: App, account: AccountId, after: Place) -> list[Place]:
 
 
 def _lines(app: App, places: Sequence[Place]) -> list[AnyLine]:
-    boards = [int(member) for _, member in places]
+    read = _read_all(app, [int(member) for _, member in places])
+    names = userids_of(app, (one for found in read if found for one in found[0].state.seats))
+    return [
+        UnreadLine(int(place[1]), Code.DAMAGED, cursor_of(place))
+        if found is None
+        else match_line(
+            int(place[1]),
+            *found,
+            place[0] or None,
+            players=tuple(names[account] for account in found[0].state.seats),
+            cursor=cursor_of(place) if place[0] else UNSET,
+        )
+        for place, found in zip(places, read, strict=True)
+    ]
+
+
+def dump_lines(app: App, places: Sequence[Place]) -> list[MatchLine]:
+    """Return finished matches without names; none of those that a player never accepted, or that can't be read."""
+    read = _read_all(app, [int(member) for _, member in places])
+    return [
+        match_line(int(place[1]), *found, place[0])
+        for place, found in zip(places, read, strict=True)
+        if found and found[0].state.over and found[0].state.invitation is None
+    ]
+
+
+def _read_all(app: App, boards: Sequence[int]) -> list[tuple[Snapshot, int] | None]:
+    """Return each match with the time of its first event, ms; None for those that are damaged."""
     snapshots, firsts = (
         _each(read, boards) for read in (app.store.snapshots, app.store.first_events)
     )
-    read = [
-        _read(app, board, snapshot, first)
-        for board, snapshot, first in zip(boards, snapshots, firsts, strict=True)
-    ]
-    seats = (account for found in read if found for account in found[0].seats)
-    names = userids_of(app, seats)
-    return [
-        UnreadLine(board, Code.DAMAGED, cursor_of(place))
-        if found is None
-        else match_line(
-            board,
-            found[0],
-            found[1],
-            place[0] or None if found[0].over else None,
-            players=tuple(names[account] for account in found[0].seats),
-            cursor=cursor_of(place) if place[0] else UNSET,
-        )
-        for board, place, found in zip(boards, places, read, strict=True)
-    ]
+    return [_read(app, *one) for one in zip(boards, snapshots, firsts, strict=True)]
 
 
 def _each(read: Callable[[Sequence[int]], list[Any]], boards: Sequence[int]) -> list[Any]:
@@ -203,12 +215,11 @@ def _each(read: Callable[[Sequence[int]], list[Any]], boards: Sequence[int]) -> 
 
 def _read(
     app: App, board: int, snapshot: Any, first: bytes | None
-) -> tuple[MatchState, int] | None:
+) -> tuple[Snapshot, int] | None:
     if snapshot is None or first is None:
         return None
     try:
-        found: Snapshot = unpack_snapshot(snapshot)
-        return found.state, decode_event(first).at
+        return unpack_snapshot(snapshot), decode_event(first).at
     except UNREADABLE as error:
         damaged_match(app.damage, board, error)
         return None

@@ -25,6 +25,8 @@ REFUSED: Final[Mapping[str, str]] = {
     "no-session": "you have no session with this id",
     "no-token": "you have no token with this id",
     "days-form": "{text!r} isn't a number of days; write one, or `back`",
+    "dump-away": "the files can't be read right now; try again in a minute",
+    "no-dump-file": "there is no such file; the list says which there are",
     "no-calendar": "there is no calendar at this address",
     "cursor-form": "`since` is the `cursor` of the last line that you have",
     "since-running": "`since` is for matches that have ended; running ones have no order that lasts",

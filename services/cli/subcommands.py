@@ -321,6 +321,13 @@ SUBCOMMANDS: Final = (
         "services.cli.import_match",
     ),
     Subcommand(
+        "dump",
+        "write all finished matches to files in a folder",
+        "Write the finished matches of all games to a folder, as MATCHPOST_DUMP_HOUR has it done each day for download: "
+        "lines of JSON, and Parquet where the package's group `parquet` is installed. Run again, it writes what has changed.",
+        (("folder", {"metavar": "FOLDER", "type": Path, "help": "where the files and their index go"}),),
+    ),
+    Subcommand(
         "backup",
         "copy the server while people play, and try the copy",
         "Copy data and published log of the server to a folder or an object store, while people play; then "

@@ -37,13 +37,14 @@ API_PLACES = (
     "/events?from=2&limit=2",
     "/board.svg",
     "/board.txt",
+    "/game.txt",
     "/board.json",
     "/plies/0",
     "/plies/3",
     "/chat",
     "/replies",
 )
-PAGES = ("", "/2", "/match.json", "/match.txt", "/2/board.svg", "/compare")
+PAGES = ("", "/2", "/match.json", "/match.txt", "/game.txt", "/2/board.svg", "/compare")
 _VOLATILE = re.compile(
     r'name="(csrf|key)" value="[^"]*"|"X-CSRF-Token": "[^"]*"|"now":[0-9]+'
     # how much of the match is published
