@@ -29,8 +29,8 @@ from infra.settings.smtp_url import read_smtp_url
 from infra.store.analyses import another_turn
 from services.app import matches
 from services.app.context import App, open_parts
-from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.dump import make_dump, read_dump
+from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.exports import frozen_evidence
 from services.app.pictures import mailed_png
 from services.app.preferences import vapid_key
@@ -160,7 +160,11 @@ def freeze() -> None:
 def dump() -> None:
     """Write the dump of finished matches, unless today's is there; one that can't be made is repeated an hour later."""
     with App(load()) as parts:
-        dump_job.run(partial(read_dump, parts.objects), partial(make_dump, parts, parts.objects), parts.store.now)
+        dump_job.run(
+            partial(read_dump, parts.objects),
+            partial(make_dump, parts, parts.objects),
+            parts.store.now,
+        )
 
 
 def scrub() -> None:

@@ -52,9 +52,7 @@ def dump_wakeup(queue: redis.Redis, now: Callable[[], int], hour: int) -> Tick:
     return every(LOOK_SECONDS, look)
 
 
-def run(
-    read: Callable[[], MadeDump], make: Callable[[], MadeDump], now: Callable[[], int]
-) -> bool:
+def run(read: Callable[[], MadeDump], make: Callable[[], MadeDump], now: Callable[[], int]) -> bool:
     """Make the dump unless today's is there; return whether it is there. What hinders it is logged."""
     try:
         if read().until == now() // DAY * DAY:

@@ -14,8 +14,8 @@ docs/formats.md has the grammar. Nothing proves a game text: its reader checks e
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, ParamSpec, TypeVar
 
 import msgspec
 
@@ -24,6 +24,9 @@ from domain.match.events import Ended
 from domain.match.played_game import PlayedGame
 from domain.match.state import MatchState, Reason
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
+
+_Words = ParamSpec("_Words")
+_Read = TypeVar("_Read")
 
 GAME_TEXT_LIMIT: Final = 1 << 20
 """The most bytes of a game text."""
@@ -160,14 +163,16 @@ def read_game_text(data: bytes) -> GameText:
     return _at(number, reader.finish, result)
 
 
-def _at(number: int, step: Any, *words: Any) -> Any:
-    """Do a step of reading; its refusal names the line."""
+def _at(
+    number: int, step: Callable[_Words, _Read], *words: _Words.args, **named: _Words.kwargs
+) -> _Read:
+    """Return what a step of reading does; its refusal names the line."""
     try:
-        return step(*words)
+        return step(*words, **named)
     except Refusal as refusal:
         said = refusal.sentence
-        named = said if said.startswith("line ") else f"line {number}: {said}"
-        raise Refusal(refusal.code, named) from None
+        text = said if said.startswith("line ") else f"line {number}: {said}"
+        raise Refusal(refusal.code, text) from None
 
 
 class _Header(msgspec.Struct, frozen=True):

@@ -39,19 +39,19 @@ class ParquetTable:
 
     def __init__(self) -> None:
         # some 100 MB and half a second, for this alone
-        import pyarrow  # noqa: PLC0415
+        import pyarrow as pa  # noqa: PLC0415
         from pyarrow import parquet  # noqa: PLC0415
 
-        number, text = pyarrow.int64(), pyarrow.string()
-        numbers, texts = pyarrow.list_(number), pyarrow.list_(text)
-        self._schema = pyarrow.schema(
+        number, text = pa.int64(), pa.string()
+        numbers, texts = pa.list_(number), pa.list_(text)
+        self._schema = pa.schema(
             {
                 "board": number, "rules": text, "options": texts, "accounts": texts, "started": number, "ended": number,
-                "setup": text, "moves": text, "left": pyarrow.list_(numbers), "winners": numbers, "reason": text,
-                "rated": pyarrow.bool_(), "tournament": number, "opening": number, "imported": pyarrow.bool_(), "head": text,
+                "setup": text, "moves": text, "left": pa.list_(numbers), "winners": numbers, "reason": text,
+                "rated": pa.bool_(), "tournament": number, "opening": number, "imported": pa.bool_(), "head": text,
             }
         )  # fmt: skip
-        self._table: Any = pyarrow.Table
+        self._table: Any = pa.Table
         self._data = BytesIO()
         self._writer = parquet.ParquetWriter(self._data, self._schema, compression="zstd")
         self._rows: list[Mapping[str, Any]] = []

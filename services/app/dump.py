@@ -123,7 +123,9 @@ def make_dump(app: App, objects: ObjectStore) -> DumpIndex:
                 number = part // MOST_MATCHES + 1
                 some = places[part : part + MOST_MATCHES]
                 stem = f"{month}-{game}" + (f"-{number}" if number > 1 else "")
-                files += _write(app, objects, DumpFile(stem, month, game, 0, 0, "", final, ""), some)
+                files += _write(
+                    app, objects, DumpFile(stem, month, game, 0, 0, "", final, ""), some
+                )
     index = DumpIndex(now, until, tuple(sorted(files, key=lambda file: file.name)))
     objects.replace(_INDEX, msgspec.json.format(msgspec.json.encode(index)), before)
     # those of the index before stay, because somebody may be reading them
@@ -173,8 +175,7 @@ def _write(app: App, objects: ObjectStore, plan: DumpFile, places: list[Place]) 
     count = 0
     for start in range(0, len(places), AT_ONCE):
         rows = [
-            msgspec.to_builtins(line)
-            for line in dump_lines(app, places[start : start + AT_ONCE])
+            msgspec.to_builtins(line) for line in dump_lines(app, places[start : start + AT_ONCE])
         ]
         count += len(rows)
         for one in formats:

@@ -213,9 +213,7 @@ def _each(read: Callable[[Sequence[int]], list[Any]], boards: Sequence[int]) -> 
         return [None] if len(boards) == 1 else [_each(read, [board])[0] for board in boards]
 
 
-def _read(
-    app: App, board: int, snapshot: Any, first: bytes | None
-) -> tuple[Snapshot, int] | None:
+def _read(app: App, board: int, snapshot: Any, first: bytes | None) -> tuple[Snapshot, int] | None:
     if snapshot is None or first is None:
         return None
     try:

@@ -89,7 +89,11 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         after_commits(EvidenceWakeup(parts.cases, parts.queue).tick),
         *([scrub_wakeup(data, parts.queue)] if parts.settings.scrub_percent else []),
-        *([dump_wakeup(parts.queue, partial(parts.time.now, data), int(hour))] if hour != "off" else []),
+        *(
+            [dump_wakeup(parts.queue, partial(parts.time.now, data), int(hour))]
+            if hour != "off"
+            else []
+        ),
         *([publish] if parts.settings.durability.durable else []),
         LossCheck(data, parts.queue, store.layout().shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,

@@ -188,7 +188,6 @@ def test_whatever_is_read_ends_in_a_game_or_in_a_refusal(cut, more):
     data = (TEXT[:cut] + " ".join(more) + TEXT[cut:]).encode(errors="replace")
     try:
         found = read_game_text(data)
-    except Refusal as refusal:
-        assert refusal.sentence
-    else:
-        assert read(write_game_text(found.state, found.headers)).state == found.state
+    except Refusal:
+        return
+    assert read(write_game_text(found.state, found.headers)).state == found.state

@@ -20,7 +20,7 @@ from services.app import dump
 from services.app.accounts import delete_account
 from services.app.dump import DumpIndex, dump_file, make_dump, read_dump
 from services.cli import dump as cli
-from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.api import PASSWORD, Api, Player, until
 from workers import dump_job
 
 
@@ -79,7 +79,11 @@ def test_a_dump_has_what_ended_before_today_without_names_in_both_formats(api, l
     assert [line["board"] for line in found] == boards
     assert (running, declined, other) not in boards
     assert found[0]["accounts"] == [one.account.hex(), two.account.hex()]
-    assert (found[0]["moves"], found[0]["winners"], found[0]["reason"]) == ("m13-m9", [0], "resignation")
+    assert (found[0]["moves"], found[0]["winners"], found[0]["reason"]) == (
+        "m13-m9",
+        [0],
+        "resignation",
+    )
     events = api.http.get(f"/api/matches/{boards[0]}/events").json()
     assert (found[0]["head"], found[0]["started"], found[0]["ended"]) == (
         events[-1]["hash"], events[0]["at"], events[-1]["at"],
@@ -145,7 +149,9 @@ def test_a_month_of_many_matches_is_in_several_files(api, later, monkeypatch):
     later(1)
     files = [file for file in make_dump(api.parts, api.parts.objects).files if "json" in file.name]
     assert [file.name.partition("pow2")[2] for file in files] == ["-2.ndjson.gz", "-3.ndjson.gz", ".ndjson.gz"]  # fmt: skip
-    found = [line["board"] for file in (files[2], *files[:2]) for line in lines(api.parts.objects, file)]
+    found = [
+        line["board"] for file in (files[2], *files[:2]) for line in lines(api.parts.objects, file)
+    ]
     assert found == boards
 
 
@@ -162,7 +168,7 @@ def test_of_two_runs_one_replaces_the_index(api, later, monkeypatch):
     later(1)
     objects, write = api.parts.objects, dump._write
 
-    def overtaken(*words):
+    def overtaken(*_):
         monkeypatch.setattr(dump, "_write", write)
         make_dump(api.parts, objects)
         return ()
@@ -187,12 +193,14 @@ def test_the_page_and_the_api_list_the_files_and_a_file_is_sent(api, later, come
         answer = api.http.get(f"/dump/{file.name}")
         assert sha256(answer.content).hexdigest() == file.sha256
         assert answer.headers["content-length"] == str(file.bytes)
-        again = api.http.get(f"/dump/{file.name}", headers={"If-None-Match": answer.headers["etag"]})
+        again = api.http.get(
+            f"/dump/{file.name}", headers={"If-None-Match": answer.headers["etag"]}
+        )
         assert (again.status_code, again.content) == (304, b"")
     for name in ("index", "..%2Findex", "2026-11-pow2", "x" * 80):
         assert api.http.get(f"/dump/{name}").status_code == 404
-    api.parts.admissions.change({"matches": "members"})
-    assert api.http.get("/api/dump").status_code == 401
+    api.parts.admissions.change({"visible_to": "members"})
+    until(lambda: api.http.get("/api/dump").status_code == 401)
     assert api.http.get(f"/dump/{index.files[0].name}").status_code == 303
 
 

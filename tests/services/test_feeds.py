@@ -52,7 +52,7 @@ def test_the_feed_of_a_player_has_the_results_of_the_page(api, come):
     assert found.feed.id == f"{SITE}/players/{one.name}"
     assert [entry.link for entry in found.entries] == [f"{SITE}/m/{one}" for one in boards[::-1]]
     assert found.entries[0].title == (
-        f"The Power of Two, {two.name} – {one.name}: {two.name} won by resignation"
+        f"The Power of Two, {two.name} - {one.name}: {two.name} won by resignation"
     )
     german = feed(api, f"/players/{one.name}/feed?lang=de")
     assert (german.feed.title, german.feed.language) == (f"Ergebnisse von {one.name}", "de")

@@ -12,7 +12,7 @@ from services.app.imports import check_import
 from services.app.match_lines import read_cursor
 from services.cli import export
 from services.http.api.routes import match_lines
-from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.api import PASSWORD, Api, Player, until
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +33,12 @@ def lines_of(api: Api, name: str, query: str = "") -> list[dict]:
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def settled(api: Api, player: Player, count: int) -> list[dict]:
+    """The lines of a player once there are so many, because the last moments are left out."""
+    until(lambda: len(lines_of(api, player.name)) == count)
+    return lines_of(api, player.name)
 
 
 def test_a_match_as_a_game_text_has_its_players_and_can_be_imported(api, capsysbinary):
@@ -62,7 +68,7 @@ def test_an_erased_player_is_unknown_in_a_game_text_and_in_lines(api):
     delete_account(api.parts, two.name, PASSWORD)
     found = read_game_text(api.http.get(f"/api/matches/{board}/game.txt").content)
     assert found.headers.players == (one.name, "?")
-    (line,) = lines_of(api, one.name)
+    (line,) = settled(api, one, 1)
     assert line["players"] == [one.name, None]
     assert line["accounts"] == [one.account.hex(), two.account.hex()]
     gone = api.http.get(f"/api/players/{two.name}/matches.ndjson")
@@ -75,7 +81,7 @@ def test_a_players_matches_come_in_the_order_of_their_ends_and_go_on_after_any(a
     boards = [finished(api, one, two) for _ in range(5)]
     running = api.begun(one, two)
     api.caught_up()
-    lines = lines_of(api, one.name)
+    lines = settled(api, one, 5)
     assert [line["board"] for line in lines] == boards
     assert lines == lines_of(api, two.name)
     first = lines[0]
@@ -115,6 +121,7 @@ def test_a_match_that_cannot_be_read_is_a_line_with_the_reason(api):
     one, two = api.players()
     good, bad = finished(api, one, two), finished(api, one, two)
     api.caught_up()
+    settled(api, one, 2)
     key = next(api.parts.data.scan_iter(f"*:m:{bad}"))
     stored = api.parts.data.get(key)
     api.parts.data.set(key, b"damaged")
@@ -131,12 +138,13 @@ def test_bytes_count_as_requests_and_a_stream_waits_for_its_rate(api, monkeypatc
     for _ in range(4):
         finished(api, one, two)
     api.caught_up()
+    settled(api, one, 4)
     monkeypatch.setattr("services.app.match_lines.AT_ONCE", 1)
     monkeypatch.setattr(match_lines, "BYTES_A_REQUEST", 100)
     counted, waited = [], []
     limits = api.app._app.state.context.request_limits
 
-    def count_more(connection, account, weight):
+    def count_more(_, account, weight):
         counted.append((account, weight))
         if len(counted) == 2:
             raise Refusal(Code.TOO_FAST, "wait", 3)

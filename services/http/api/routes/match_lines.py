@@ -82,16 +82,17 @@ async def _charged(
         yield data
         sent += len(data)
         weight, sent = divmod(sent, BYTES_A_REQUEST)
-        while weight and (seconds := _count(request, context, weight)):
-            await sleep(seconds)
+        await _charge(request, context, weight)
         lines = await to_thread(next, found, None)
 
 
-def _count(request: AnyRequest, context: ApiContext, weight: int) -> float:
-    """Count requests; return the seconds to wait, if the caller has none left."""
+async def _charge(request: AnyRequest, context: ApiContext, weight: int) -> None:
+    """Count requests, and wait as long as the caller has none left."""
     caller: Caller | None = request.auth
-    try:
-        context.request_limits.count_more(request, caller.account if caller else None, weight)
-    except Refusal as refusal:
-        return refusal.retry_after
-    return 0
+    account = caller.account if caller else None
+    while weight:
+        try:
+            context.request_limits.count_more(request, account, weight)
+            weight = 0
+        except Refusal as refusal:
+            await sleep(refusal.retry_after)

@@ -1,6 +1,6 @@
 """Feeds of news, as feed readers want them (Atom, RFC 4287): one writer for all pages that have one."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 from xml.etree.ElementTree import Element, SubElement, register_namespace, tostring
@@ -41,24 +41,30 @@ def words_of(visitor: Visitor, lang: str) -> Wording:
     return wording(lang) if lang else visitor.wording
 
 
+class Feed(msgspec.Struct, frozen=True):
+    """The news of a page."""
+
+    page: str
+    """Its path."""
+    title: str
+    updated: int
+    """When anything has changed, ms."""
+    entries: Sequence[FeedEntry]
+    """The newest first."""
+
+
 def feed_response(
-    request: Request[Any, Any, Any],
-    visitor: Visitor,
-    page: str,
-    title: str,
-    updated: int,
-    entries: Iterable[FeedEntry],
-    words: Wording,
+    request: Request[Any, Any, Any], visitor: Visitor, feed: Feed, words: Wording
 ) -> Response[Any]:
-    """Return the feed of a page, whose path is `page`, or 304 if the reader has it; `updated` is in ms."""
+    """Return the feed of a page, or 304 if the reader has it."""
     root, site = Element(f"{{{_SPACE}}}feed", {"xml:lang": words.code}), visitor.site
-    _text(root, "id", site + page)
-    _text(root, "title", title)
-    _text(root, "updated", _stamp(updated))
-    SubElement(root, f"{{{_SPACE}}}link", href=site + page)
-    SubElement(root, f"{{{_SPACE}}}link", rel="self", type=ATOM, href=f"{site}{page}/feed")
+    _text(root, "id", site + feed.page)
+    _text(root, "title", feed.title)
+    _text(root, "updated", _stamp(feed.updated))
+    SubElement(root, f"{{{_SPACE}}}link", href=site + feed.page)
+    SubElement(root, f"{{{_SPACE}}}link", rel="self", type=ATOM, href=f"{site}{feed.page}/feed")
     _text(SubElement(root, f"{{{_SPACE}}}author"), "name", visitor.site_name)
-    for one in entries:
+    for one in feed.entries:
         entry = SubElement(root, f"{{{_SPACE}}}entry")
         _text(entry, "id", site + one.id)
         _text(entry, "title", one.title)

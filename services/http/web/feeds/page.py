@@ -18,7 +18,7 @@ from services.app.queries import find_player
 from services.http.etag import ETag
 from services.http.web.clubs.page import ClubPath
 from services.http.web.declared import Pages
-from services.http.web.feeds.atom import FeedEntry, FeedLanguage, feed_response, words_of
+from services.http.web.feeds.atom import Feed, FeedEntry, FeedLanguage, feed_response, words_of
 from services.http.web.params import Asked, Userid
 from services.words.calendar import MEDIA_TYPE, write_calendar
 from services.words.endings import ending_in_list
@@ -42,15 +42,13 @@ def show_player_feed(
     account, profile = find_player(asked.app, userid)
     words = words_of(asked.visitor, lang)
     rows = asked.app.lists.of(account, MatchFilter.INACTIVE, None, 0, MOST_RESULTS)
-    return feed_response(
-        request,
-        asked.visitor,
+    feed = Feed(
         f"/players/{profile.name}",
         words.gettext("Results of %(name)s", name=profile.name),
         rows[0].ended if rows else profile.created,
         _results(asked.app, rows, words),
-        words,
     )
+    return feed_response(request, asked.visitor, feed, words)
 
 
 @pages.get("/clubs/{path:str}/feed", weight=3)
@@ -63,15 +61,13 @@ def show_club_feed(
     rows = clubs.matches_of_club(asked.app, view.members, over=True)
     news = [*_results(asked.app, rows, words), *_tournaments(asked.app, view.club.id, words)]
     news.sort(key=lambda one: -one.at)
-    return feed_response(
-        request,
-        asked.visitor,
+    feed = Feed(
         f"/clubs/{view.club.path}",
         words.gettext("Results of %(name)s", name=view.club.name),
         news[0].at if news else view.club.created,
         news[:MOST_RESULTS],
-        words,
     )
+    return feed_response(request, asked.visitor, feed, words)
 
 
 def _results(app: App, rows: Sequence[MatchListRow], words: Wording) -> list[FeedEntry]:
@@ -106,7 +102,7 @@ def _tournaments(app: App, club: str, words: Wording) -> list[FeedEntry]:
 def _result(row: MatchListRow, names: Sequence[str], words: Wording) -> str:
     winners = [names[seat] for seat in row.winners or ()]
     said = ending_in_list(row.reason, winners, len(names), words)
-    return f"{rules_by_id(row.rules).title}, {' – '.join(names)}: {said}"
+    return f"{rules_by_id(row.rules).title}, {' - '.join(names)}: {said}"
 
 
 @pages.get("/calendar/{file:str}", weight=5, for_guests=True)
