@@ -21,7 +21,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import Ended
-from domain.match.played_game import PlayedGame
+from domain.match.replayed_game import ReplayedGame
 from domain.match.state import MatchState, Reason
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
 
@@ -63,7 +63,7 @@ _MANY: Final = "Left"
 
 
 class GameHeaders(msgspec.Struct, frozen=True):
-    """What a game text says of a game beside its rules and moves."""
+    """The headers of a game text but those of rules and result."""
 
     players: tuple[str, ...]
     """Userids by seat, `UNKNOWN` for those that nobody knows."""
@@ -156,7 +156,7 @@ def read_game_text(data: bytes) -> GameText:
     except UnicodeDecodeError:
         raise Refusal(Code.BAD_REQUEST, "a game text is text in UTF-8") from None
     headers, first = _read_headers(lines)
-    reader = _Reader(headers)
+    reader = _GameReader(headers)
     *words, (number, result) = [(max(len(lines), 1), ""), *_tokens(lines, first)]
     for line, word in words[1:]:
         _at(line, reader.take, word)
@@ -175,17 +175,17 @@ def _at(
         raise Refusal(refusal.code, text) from None
 
 
-class _Header(msgspec.Struct, frozen=True):
+class _HeaderLine(msgspec.Struct, frozen=True):
     line: int
     value: str
 
 
-_Headers = Mapping[str, Sequence[_Header]]
+_Headers = Mapping[str, Sequence[_HeaderLine]]
 
 
 def _read_headers(lines: Sequence[str]) -> tuple[_Headers, int]:
     """Return the headers by name, and the index of the line after them."""
-    found: dict[str, list[_Header]] = {}
+    found: dict[str, list[_HeaderLine]] = {}
     for number, text in enumerate(lines, 1):
         line = text.strip()
         if line and not line.startswith("["):
@@ -198,7 +198,7 @@ def _read_headers(lines: Sequence[str]) -> tuple[_Headers, int]:
         name, value = match[1], _ESCAPED.sub(r"\1", match[2])
         if name in found and name != _MANY:
             raise Refusal(Code.BAD_REQUEST, f"line {number}: the header {name[:24]} is repeated")
-        found.setdefault(name, []).append(_Header(number, value))
+        found.setdefault(name, []).append(_HeaderLine(number, value))
     return found, len(lines)
 
 
@@ -217,7 +217,7 @@ def _tokens(lines: Sequence[str], first: int) -> Iterator[tuple[int, str]]:
         raise Refusal(Code.BAD_REQUEST, f"line {opened}: the comment does not end")
 
 
-class _Reader:
+class _GameReader:
     """Plays the words of the moves, by what the headers say."""
 
     def __init__(self, headers: _Headers) -> None:
@@ -230,9 +230,9 @@ class _Reader:
         options, setup = self._one("Options"), self._one("Setup")
         flags = options.value.split() if options else []
         read = _at(options.line if options else game.line, self._rules.read_options, flags)
-        self._game: PlayedGame = _at(
+        self._game: ReplayedGame = _at(
             setup.line if setup else game.line,
-            PlayedGame,
+            ReplayedGame,
             self._rules,
             self._rules.write_options(read),
             len(self._sides),
@@ -246,7 +246,7 @@ class _Reader:
         )
         self._leave()
 
-    def _one(self, name: str) -> _Header | None:
+    def _one(self, name: str) -> _HeaderLine | None:
         return self._headers.get(name, (None,))[0]
 
     def _players(self) -> tuple[str, ...]:
@@ -318,7 +318,7 @@ class _Reader:
             GameHeaders(players, **other), msgspec.structs.replace(state, opening=self._opening)
         )
 
-    def _ended(self, result: str, header: _Header | None) -> Ended | None:
+    def _ended(self, result: str, header: _HeaderLine | None) -> Ended | None:
         """Return the end that the headers say, if the rules allow it; None while the match goes on."""
         why = header.value if header else ""
         if result == _RUNNING:
@@ -350,7 +350,7 @@ def _count(value: str) -> int:
 
 
 def _winners(text: str, players: int) -> tuple[Seat, ...] | None:
-    """Return who has won by a result, such as `1-0` or `1/2-1/2`; None for what is no result of so many."""
+    """Return who has won by a result, such as `1-0` or `1/2-1/2`; None for any other text."""
     shares = text.split("-")
     if len(shares) != players or not all(map(_SHARES.fullmatch, shares)):
         return None

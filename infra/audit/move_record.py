@@ -18,7 +18,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import Ended
-from domain.match.played_game import PlayedGame
+from domain.match.replayed_game import ReplayedGame
 from domain.match.state import MatchState, Reason, positions
 from domain.rules import AnyRules, MissingRules, Seat, latest_rules, rules_by_id
 
@@ -142,7 +142,7 @@ class _RecordReader:
         self.userids = userids
         self.board = 0
         needs = f"the record lacks what was dealt; add a line `{_SETUP}JSON` as in an export"
-        self._game = PlayedGame(rules, options, len(userids), setup, needs)
+        self._game = ReplayedGame(rules, options, len(userids), setup, needs)
 
     def read(self, line: str) -> None:
         """Play one line; raises `Refusal`."""

@@ -212,7 +212,7 @@ class Settings(BackupSettings, frozen=True, kw_only=True, forbid_unknown_fields=
             "an hour from 0 to 23, in UTC, or off",
             "The hour after which all finished matches are written to files each day, which anybody who "
             "sees matches may download: see [the dump](dump.md). With `off` there are none.",
-            "off",
+            "`off`",
         ),
     ] = "off"
     scrub_percent: Annotated[

@@ -1,7 +1,7 @@
 """A player's calendar: deadlines, vacations, and dates of tournaments, at a secret address.
 
-The address opens the calendar and nothing else, and is no log-in. It ends with all access to the account, because whoever
-has stolen a session could have made it.
+The address opens the calendar and nothing else, and is no log-in. It ends with all access to the account, because a
+thief with a stolen session could have made it.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class CalendarKind(StrEnum):
     ENTRY_ENDS = "entry"
     """Entry to a tournament is closed, and it starts."""
     ROUND_ENDS = "round"
-    """What is not over in a round is adjudicated."""
+    """A round ends, and all that is not over in it is adjudicated."""
     ROUND_BEGINS = "next"
     """The next round or season is paired by date."""
 

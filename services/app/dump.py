@@ -1,8 +1,8 @@
 """The dump: all finished matches as files for download, one for each month, game and format.
 
 A dump has what the published log has: moves and account ids, no names, so nothing in it has to be erased later. A file that
-is final never changes. Objects are named after their content and written before the index that names them, so whoever reads
-the index finds whole files, whatever is killed.
+is final never changes. Objects are named after their content and written before the index that names them, so a reader
+of the index finds whole files, whatever is killed.
 
 | object | what |
 |---|---|
@@ -63,7 +63,7 @@ class DumpFile(msgspec.Struct, frozen=True):
 
 
 class DumpIndex(msgspec.Struct, frozen=True):
-    """What a dump has."""
+    """The list of the files of a dump."""
 
     made: int = 0
     """When it was made, ms since 1970; 0 for never."""

@@ -44,7 +44,7 @@ class MatchLine(msgspec.Struct, frozen=True):
     ended: int | None
     """Time of the result, in ms since 1970; null while the match goes on."""
     setup: Any
-    """What chance drew, null for nothing."""
+    """The setup that chance drew; null without one."""
     moves: str
     """In the notation of the game, separated by blanks."""
     left: tuple[tuple[int, int], ...]
@@ -63,7 +63,7 @@ class MatchLine(msgspec.Struct, frozen=True):
     players: tuple[str | None, ...] | UnsetType = UNSET
     """Userids by seat; null for an erased account."""
     cursor: str | UnsetType = UNSET
-    """What `since` is for the matches after this one."""
+    """The `since` of the matches after this one."""
 
 
 class UnreadLine(msgspec.Struct, frozen=True):

@@ -1,6 +1,7 @@
 """`matchpost dump FOLDER`: write all finished matches to files in a folder, as the daily job does for download.
 
-Run again on the same folder, it writes what has changed.
+Run again on the same folder, it writes what has changed. The file `dump/index` there lists all files; a file is never written
+again under its name, so nobody reads half of one.
 
 Exit codes: 0 written; 2 the folder or the archive can't be used now.
 """

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.commands import PlayMove, ResignMatch
 from domain.match.game_text import GAME_TEXT_LIMIT, GameHeaders, read_game_text, write_game_text
-from domain.match.played_game import PlayedGame
+from domain.match.replayed_game import ReplayedGame
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from services.cli.referee import judge
@@ -54,7 +54,7 @@ def assert_same(found: MatchState, state: MatchState) -> None:
 def test_every_recorded_game_is_read_as_it_was_written(number):
     game = recorded_games()[number]
     rules = rules_by_id(game.rules)
-    played = PlayedGame(rules, game.options, game.players, None, "")
+    played = ReplayedGame(rules, game.options, game.players, None, "")
     for move in game.moves:
         played.play(move)
     state = played.ended(played.outcomes[0] if game.offer else None)
@@ -173,7 +173,7 @@ def test_a_match_that_goes_on_has_no_result():
 
 def _by_rules() -> MatchState:
     game = next(one for one in recorded_games() if one.rules == "pow2/1" and len(one.winners) == 1)
-    played = PlayedGame(rules_by_id(game.rules), game.options, 2, None, "")
+    played = ReplayedGame(rules_by_id(game.rules), game.options, 2, None, "")
     for move in game.moves:
         played.play(move)
     return played.ended()

@@ -1,4 +1,4 @@
-"""A player's matches as a stream of lines."""
+"""Many matches at once: a player's as a stream of lines, and the list of the files that have all."""
 
 from asyncio import sleep, to_thread
 from collections.abc import AsyncIterator, Iterator
@@ -10,6 +10,7 @@ from litestar.params import QueryParameter
 from litestar.response import Stream
 
 from domain.errors import Code, Refusal
+from services.app.dump import DumpIndex, read_dump
 from services.app.match_lines import AnyLine, finished_lines, running_lines
 from services.app.queries import find_player
 from services.app.sentences import SAY
@@ -70,6 +71,19 @@ async def stream_matches(
     # the first lines are read now, because after the head there can be no refusal any more
     first = await to_thread(next, found, None)
     return Stream(_charged(request, context, first, found), media_type=NDJSON)
+
+
+@api.get(
+    "/api/dump",
+    "Files with all finished matches",
+    ANYBODY,
+    tag="matches",
+    description="One for each month, game and format, written once a day where the operator has set an hour for it: "
+    "docs/dump.md. A file is at the path `/dump/` and its `name`.",
+)
+def list_dump(context: Context) -> DumpIndex:
+    """Return the files of the last dump; none if there is none."""
+    return read_dump(context.app.objects)
 
 
 async def _charged(

@@ -28,7 +28,7 @@ class FeedEntry(msgspec.Struct, frozen=True):
     """A piece of news."""
 
     id: str
-    """What no other entry has, as a path."""
+    """As a path, and different for all entries."""
     title: str
     at: int
     """Milliseconds."""
@@ -41,7 +41,7 @@ def words_of(visitor: Visitor, lang: str) -> Wording:
     return wording(lang) if lang else visitor.wording
 
 
-class Feed(msgspec.Struct, frozen=True):
+class PageFeed(msgspec.Struct, frozen=True):
     """The news of a page."""
 
     page: str
@@ -54,7 +54,7 @@ class Feed(msgspec.Struct, frozen=True):
 
 
 def feed_response(
-    request: Request[Any, Any, Any], visitor: Visitor, feed: Feed, words: Wording
+    request: Request[Any, Any, Any], visitor: Visitor, feed: PageFeed, words: Wording
 ) -> Response[Any]:
     """Return the feed of a page, or 304 if the reader has it."""
     root, site = Element(f"{{{_SPACE}}}feed", {"xml:lang": words.code}), visitor.site

@@ -18,7 +18,7 @@ from services.app.queries import find_player
 from services.http.etag import ETag
 from services.http.web.clubs.page import ClubPath
 from services.http.web.declared import Pages
-from services.http.web.feeds.atom import Feed, FeedEntry, FeedLanguage, feed_response, words_of
+from services.http.web.feeds.atom import FeedEntry, FeedLanguage, PageFeed, feed_response, words_of
 from services.http.web.params import Asked, Userid
 from services.words.calendar import MEDIA_TYPE, write_calendar
 from services.words.endings import ending_in_list
@@ -42,7 +42,7 @@ def show_player_feed(
     account, profile = find_player(asked.app, userid)
     words = words_of(asked.visitor, lang)
     rows = asked.app.lists.of(account, MatchFilter.INACTIVE, None, 0, MOST_RESULTS)
-    feed = Feed(
+    feed = PageFeed(
         f"/players/{profile.name}",
         words.gettext("Results of %(name)s", name=profile.name),
         rows[0].ended if rows else profile.created,
@@ -61,7 +61,7 @@ def show_club_feed(
     rows = clubs.matches_of_club(asked.app, view.members, over=True)
     news = [*_results(asked.app, rows, words), *_tournaments(asked.app, view.club.id, words)]
     news.sort(key=lambda one: -one.at)
-    feed = Feed(
+    feed = PageFeed(
         f"/clubs/{view.club.path}",
         words.gettext("Results of %(name)s", name=view.club.name),
         news[0].at if news else view.club.created,

@@ -7,7 +7,7 @@ from litestar import Request, Response
 from services.app.names import names_of
 from services.app.tournament_feed import feed_of
 from services.http.web.declared import Pages
-from services.http.web.feeds.atom import Feed, FeedEntry, FeedLanguage, feed_response, words_of
+from services.http.web.feeds.atom import FeedEntry, FeedLanguage, PageFeed, feed_response, words_of
 from services.http.web.params import Asked
 from services.http.web.tournaments.page import TournamentNumber
 from services.words.tournament_news import feed_title
@@ -35,4 +35,4 @@ def show_feed(
         )
         for one in feed.news
     ]
-    return feed_response(request, asked.visitor, Feed(page, feed.name, feed.at, entries), words)
+    return feed_response(request, asked.visitor, PageFeed(page, feed.name, feed.at, entries), words)

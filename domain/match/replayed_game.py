@@ -17,7 +17,7 @@ from domain.match.state import MatchState, Reason, first_position
 from domain.rules import AnyRules, Seat, rules_id
 
 
-class PlayedGame:
+class ReplayedGame:
     """A game of so many players; `needs` says in a refusal what a game of chance lacks without a setup.
 
     `bad-setup` for a setup that the game does not have, or that it lacks; other refusals are those of the rules.
