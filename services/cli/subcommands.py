@@ -283,14 +283,8 @@ SUBCOMMANDS: Final = (
         "are in the published log. `matchpost verify` checks it, `matchpost referee` judges a match.",
         (
             ("number", {"metavar": "BOARD", "help": "the number of the match or the tournament"}),
-            ("--record", {
-                "action": "store_true",
-                "help": "write only the moves, as lines of commands; nothing proves them",
-            }),
-            ("--text", {
-                "action": "store_true",
-                "help": "write only the moves, as a game text with headers; nothing proves them",
-            }),
+            ("--record", {"action": "store_true", "help": "write only the moves, as lines of commands; nothing proves them"}),
+            ("--text", {"action": "store_true", "help": "write only headers and moves, as in PGN; nothing proves them"}),
         ),
     ),
     Subcommand(
@@ -321,10 +315,8 @@ SUBCOMMANDS: Final = (
         "services.cli.import_match",
     ),
     Subcommand(
-        "dump",
-        "write all finished matches to files in a folder",
-        "Write the finished matches of all games to a folder, as MATCHPOST_DUMP_HOUR has it done each day for download: "
-        "lines of JSON, and Parquet where the package's group `parquet` is installed. Run again, it writes what has changed.",
+        "dump", "write all finished matches to files in a folder",
+        "Write the finished matches of all games to a folder, as MATCHPOST_DUMP_HOUR has it done each day for download.",
         (("folder", {"metavar": "FOLDER", "type": Path, "help": "where the files and their index go"}),),
     ),
     Subcommand(
