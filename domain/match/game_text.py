@@ -39,6 +39,7 @@ NO_DATE: Final = "????.??.??"
 _RUNNING: Final = "*"
 _UNFINISHED: Final = "unfinished"
 _WIDTH: Final = 79
+_TIE: Final = "\xa0"
 _HEADER: Final = re.compile(r'\[([A-Za-z][A-Za-z0-9]*) "((?:[^"\\]|\\["\\])*)"\]')
 _ESCAPED: Final = re.compile(r'\\(["\\])')
 _NUMBER: Final = re.compile(r"([1-9][0-9]{0,8})\.")
@@ -114,11 +115,12 @@ def write_game_text(state: MatchState, headers: GameHeaders) -> str:
         _header("Result", result),
         _header("Termination", why),
     ]
-    moves = [f"{ply}. {move}" for ply, move in enumerate(state.first_moves(state.ply), 1)]
+    # a number stays on the line of its move
+    moves = [f"{ply}.{_TIE}{move}" for ply, move in enumerate(state.first_moves(state.ply), 1)]
     text = textwrap.fill(
         " ".join([*moves, result]), _WIDTH, break_long_words=False, break_on_hyphens=False
     )
-    return "\n".join([*lines, "", text, ""])
+    return "\n".join([*lines, "", text.replace(_TIE, " "), ""])
 
 
 def _header(name: str, value: str) -> str:

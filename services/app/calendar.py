@@ -69,6 +69,7 @@ class CalendarEntry(msgspec.Struct, frozen=True):
 class Calendar(msgspec.Struct, frozen=True):
     """A player's dates, with the player's profile."""
 
+    account: AccountId
     profile: Profile
     entries: tuple[CalendarEntry, ...]
 
@@ -92,7 +93,7 @@ def calendar_of(app: App, text: str) -> Calendar:
     if account is None or profile is None or profile.suspended:
         raise Refusal(Code.NOT_FOUND, SAY("no-calendar"))
     entries = (*_deadlines(app, account), *_vacations(app, profile), *_tournaments(app, account))
-    return Calendar(profile, entries)
+    return Calendar(account, profile, entries)
 
 
 def _deadlines(app: App, account: AccountId) -> Iterator[CalendarEntry]:

@@ -28,19 +28,19 @@ def write_calendar(calendar: Calendar, site: str, words: Wording) -> bytes:
     file.add("name", f"matchpost: {calendar.profile.name}")
     file.add("x-wr-calname", f"matchpost: {calendar.profile.name}")
     file.add("refresh-interval", _REFRESH, parameters={"value": "DURATION"})
-    # of the site and no secret, so that two servers have different ones
-    server = sha256(site.encode()).hexdigest()[:16]
+    # another for each account on any server, and the same wherever its site is
+    owner = sha256(calendar.account).hexdigest()[:16]
     for entry in calendar.entries:
-        file.add_component(_event(entry, site, server, words))
+        file.add_component(_event(entry, site, owner, words))
     return bytes(file.to_ical())
 
 
-def _event(entry: CalendarEntry, site: str, server: str, words: Wording):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _event(entry: CalendarEntry, site: str, owner: str, words: Wording):  # type: ignore[no-untyped-def]  # noqa: ANN202
     from icalendar import Event  # noqa: PLC0415 - as above
 
     event = Event()
     stage = f"-{entry.stage}" if entry.stage else ""
-    event.add("uid", f"{entry.kind}-{entry.number}{stage}@{server}.matchpost")
+    event.add("uid", f"{entry.kind}-{entry.number}{stage}@{owner}.matchpost")
     event.add("sequence", entry.revision)
     event.add("dtstamp", _moment(entry.changed))
     event.add("last-modified", _moment(entry.changed))
