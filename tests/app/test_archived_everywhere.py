@@ -19,7 +19,7 @@ from infra.redis import keys
 from infra.store.port import ARCHIVED_TEXT
 from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
-from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.api import PASSWORD, Api, Player, until
 from tests.helpers.publishing import log_keys, receipts_keys
 from workers.archived_rows import ArchivedRows
 from workers.log.job import make_publisher
@@ -107,6 +107,9 @@ def reads(everywhere: Everywhere, one: Player, other: Player, board: int) -> Map
     found["verify"] = check(api.parts.store, board)
     for path in ("/api/players/{}/matches?list=finished", "/api/games/pow2/history"):
         found[path] = one.get(path.format(one.name)).text
+    lines = f"/api/players/{one.name}/matches.ndjson"
+    until(lambda: f'"board":{board},' in one.get(lines).text)  # the last moments are left out
+    found[lines] = one.get(lines).text
     found |= _decided(api, one, board)
     return found
 
