@@ -172,6 +172,7 @@ KEYS: Final = (
     Key("{x:<hex>}", "account of somebody at the group's provider", "infra.people.accounts.accounts", "the account is deleted", "accounts", _PEOPLE),
     Key("{a:<hex>}:reset", "SHA-256 of the link for a new password", "infra.people.password_resets", "expires after an hour", "one", _ACCOUNT),
     Key("{a:<hex>}:hooks", "hash: id of a hook -> where notices of the account, its clubs or its tournaments are sent; what is secret of it is sealed", "infra.people.hooks", "the account is deleted", "hooks, 20", _ACCOUNT),
+    Key("{a:<hex>}:calendar", "hash with one field: when the secret address of the account's calendar was made, and its SHA-256", "infra.people.calendar_links", "it is revoked, or the account is deleted", "one", _ACCOUNT),
     Key("{a:<hex>}:push", "hash: browsers that show the account's notifications", "infra.people.push_subscriptions", "the account is deleted", "browsers, 10", _ACCOUNT),
     Key("{a:<hex>}:notes", "hash: board -> the account's note about a match", "infra.people.account_lists", "the account is deleted", "notes, 1,000", _ACCOUNT),
     Key("{a:<hex>}:codes", "hash: address -> the code that verifies it", "infra.mail.verification_codes", "they are used", "addresses, 5", _ACCOUNT),

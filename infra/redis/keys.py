@@ -216,6 +216,7 @@ pending_starts: Final = of_account(":starts")
 seen_texts: Final = of_account(":seen")
 password_reset: Final = of_account(":reset")
 matches_with_robots: Final = of_account(":robots")
+calendar: Final = of_account(":calendar")
 
 
 def external(digest: bytes) -> str:

@@ -183,6 +183,7 @@ def erase_account(app: App, account: AccountId) -> None:
         app.notes,
         app.push_subscriptions,
         app.hooks,
+        app.calendar_links,
         app.statements,
         app.clubs,
         app.pairing_batches,

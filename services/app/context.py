@@ -37,6 +37,7 @@ from infra.people.account_notices import AccountNotices, UnreadCounter
 from infra.people.accounts import AccountRole, Accounts
 from infra.people.acts import ActRecord
 from infra.people.admission import Admissions
+from infra.people.calendar_links import CalendarLinks
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
@@ -394,6 +395,11 @@ class App:
     def push_subscriptions(self) -> PushSubscriptions:
         """Browsers that show notifications."""
         return PushSubscriptions(self.people)
+
+    @cached_property
+    def calendar_links(self) -> CalendarLinks:
+        """The secret addresses of calendars."""
+        return CalendarLinks(self.people)
 
     @cached_property
     def notes(self) -> Notes:

@@ -95,6 +95,7 @@ _PASSING: Final = "work that waits for seconds; what it works on is in a file"
 _HASHED: Final = "counts under a hash, which expire within a day and name nobody"
 
 LEFT_OUT: Final[Mapping[str, str]] = {
+    "{a:<hex>}:calendar": "a secret: the digest of the calendar's address",
     "{a:<hex>}:mac": "a digest by which the server knows its own record",
     "{u:<name>}": _SAME,
     "{users}": _SAME,

@@ -16,6 +16,7 @@ from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, See
 from infra.people.accounts import Accounts
 from infra.people.acts import ActRecord
 from infra.people.admission import Admissions
+from infra.people.calendar_links import CalendarLinks
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
@@ -98,6 +99,7 @@ class FakeApp:
         self.login_steps = LoginSteps(self.client)
         self.provider = None
         self.tokens = Tokens(self.client)
+        self.calendar_links = CalendarLinks(self.client)
         self.push_subscriptions = PushSubscriptions(self.client)
         self.hooks = Hooks(self.client)
         self.notes = Notes(self.client)

@@ -58,6 +58,14 @@ BROWSER = {
     "label": "Firefox on Linux",
 }
 
+LINE = (
+    '{"board":1,"rules":"pow2/1","options":[],"accounts":["9a32eb45bd3d2dcb","bd2b9dbd4e24e4ac"],'
+    '"started":1795290911146,"ended":1795290954120,"setup":null,"moves":"m13-j7 a13-d7","left":[],'
+    '"winners":[0],"reason":"resignation","rated":true,"tournament":null,"opening":0,"imported":false,'
+    f'"head":"{"3f" * 32}","players":["alice","bob"],"cursor":"1795290954120-1"}}\n'
+)
+"""A line of a stream, of which the exchange may have none yet."""
+
 PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can", "carol": "sing-along"}
 
 
@@ -119,6 +127,8 @@ class Exchange:
 
 
 def _read(answer: Any) -> Any:
+    if answer.headers["content-type"].startswith("application/x-ndjson"):
+        return answer.text
     if answer.headers["content-type"] == "application/zip":
         return answer.content[:2].decode()  # the rest has times
     if answer.headers["content-type"] == "image/png":
@@ -196,6 +206,7 @@ def _play(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_png", board=board, ply=1)
     said.call("show_text", board=board, display="small")
     said.call("show_text_board", board=board, ply=0, display="small", move="m13-j7")
+    said.call("show_game_text", board=board)
     said.call("show_events", board=board, **{"from": 2})
     said.call("event_receipt", board=board, seq=2)
     said.call("command_receipt", alice, board=board, command=made["id"])
@@ -258,6 +269,9 @@ def _look(said: Exchange, alice: Player, bob: Player) -> None:
     said.api.caught_up()
     said.call("list_matches", player="alice", state="active")
     said.call("show_player", userid="alice")
+    said.call("stream_matches", userid="alice")
+    said.examples["stream_matches"]["response"] = LINE
+    said.call("list_dump")
     said.call("list_ratings", game="pow2")
     said.call("show_rating", game="pow2", userid="alice")
     said.call("list_standings", game="pow2")
@@ -507,27 +521,7 @@ def _turn(said: Exchange, manager: TournamentManager, done: Callable[[], bool]) 
     until(known)
 
 
-def _leave(said: Exchange, alice: Player) -> None:
-    said.call("show_account", alice)
-    said.call("take_vacation", alice, {"days": 14})
-    said.call("show_vacation", alice)
-    said.call("end_vacation", alice)
-    said.call("watch_board", alice, board=1)
-    said.call("follow_player", alice, userid="bob")
-    said.call("list_following", alice)
-    said.call("unwatch_board", alice, board=1)
-    said.call("unfollow_player", alice, userid="bob")
-    said.call("pin_match", alice, board=1)
-    said.call("list_pins", alice)
-    said.call("unpin_match", alice, board=1)
-    said.call("mute_chat", alice, board=1)
-    said.call("unmute_chat", alice, board=1)
-    said.call("block_player", alice, userid="bob")
-    said.call("list_blocks", alice)
-    said.call("unblock_player", alice, userid="bob")
-    browser = said.call("add_push", alice, BROWSER)
-    said.call("list_push", alice)
-    said.call("remove_push", alice, browser=browser["id"])
+def _connect(said: Exchange, alice: Player) -> None:
     said.call("make_bot", alice, {"userid": "bot-deep"})
     rules = {"games": ["pow2", "line"], "rated": "unrated", "most_days": 7, "at_once": 4}
     said.call("change_bot", alice, rules, userid="bot-deep")
@@ -544,6 +538,34 @@ def _leave(said: Exchange, alice: Player) -> None:
     said.call("send_webhook_again", alice, hook=hook, delivery=delivery)
     said.call("list_webhook_deliveries", alice, hook=hook)
     said.call("remove_webhook", alice, hook=hook)
+
+
+def _leave(said: Exchange, alice: Player) -> None:
+    said.call("show_account", alice)
+    said.call("take_vacation", alice, {"days": 14})
+    said.call("show_vacation", alice)
+    said.call("end_vacation", alice)
+    said.call("make_calendar", alice)
+    said.examples["make_calendar"]["response"] = {"path": "/calendar/....ics"}
+    said.call("show_calendar", alice)
+    said.call("end_calendar", alice)
+    said.call("watch_board", alice, board=1)
+    said.call("follow_player", alice, userid="bob")
+    said.call("list_following", alice)
+    said.call("unwatch_board", alice, board=1)
+    said.call("unfollow_player", alice, userid="bob")
+    said.call("pin_match", alice, board=1)
+    said.call("list_pins", alice)
+    said.call("unpin_match", alice, board=1)
+    said.call("mute_chat", alice, board=1)
+    said.call("unmute_chat", alice, board=1)
+    said.call("block_player", alice, userid="bob")
+    said.call("list_blocks", alice)
+    said.call("unblock_player", alice, userid="bob")
+    browser = said.call("add_push", alice, BROWSER)
+    said.call("list_push", alice)
+    said.call("remove_push", alice, browser=browser["id"])
+    _connect(said, alice)
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     passwords = {"old": "mad-hatter", "new": "looking-glass", "tokens": "keep"}

@@ -13,8 +13,9 @@ from infra.people.tokens import Scope
 from infra.store.analyses import StoredAnalysis
 from services.app.matches import analysis_of, load_state, score_bound, start_analysis
 from services.http.api.auth import AnyRequest, Context, Own
-from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.routes.commands import BoardNumber
+from services.http.etag import ETag
 
 if TYPE_CHECKING:
     from infra.store.analyses import AnalysisProgress
