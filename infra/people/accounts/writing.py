@@ -15,6 +15,7 @@ from infra.people.accounts.record import (
     Profile,
 )
 from infra.people.accounts.usernames import mailbox
+from infra.people.grants import Grants
 from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import SecurityEvent, note_security
@@ -27,13 +28,15 @@ from infra.sentences import SAY, day_of
 def end_opened(
     client: redis.Redis, account: AccountId, *, session: str = "", tokens: bool = True
 ) -> None:
-    """End an account's sessions, tokens, notifications in browsers and link for a new password.
+    """End an account's sessions, tokens, grants, notifications in browsers and link for a new password.
 
-    The session of this id stays, and tokens stay without `tokens`, with the notifications of both. The
+    The session of this id stays, and tokens and grants stay without `tokens`, with the notifications of both. The
     addresses of seats end by a change of the record: see `with_next_mail_turn`.
     """
     Sessions(client).end_others(account, session)
     if tokens:
+        # first, so that no further token is issued by them
+        Grants(client).end_all(account)
         Tokens(client).forget(account)
         note_security(SecurityEvent.TOKENS_ENDED, account)
     PushSubscriptions(client).lasting(account, unnamed=False)

@@ -2,6 +2,7 @@
 
 import logging
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -59,6 +60,17 @@ class Problem(msgspec.Struct, frozen=True):
     """The error in a sentence, for people."""
     code: str
     """A stable code, for programs."""
+
+
+class OAuthError(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error as OAuth has it (RFC 6749, 5.2)."""
+
+    error: str
+    """A code of the protocol, such as `invalid_grant` or `authorization_pending`."""
+    error_description: str = ""
+    """The error in a sentence, for people."""
+    code: str = ""
+    """The stable code of this server, for what is no error of the protocol."""
 
 
 def problem_response(
@@ -187,6 +199,26 @@ def _validation_message(fault: Any, request: AnyRequest) -> str:
     return f"{name}: {message}"
 
 
+_OAUTH_ERRORS: Final = {401: "invalid_client", 403: "access_denied", 500: "server_error"}
+_OAUTH_LATER: Final = (429, 503)
+
+
+def _in_oauth_form(answer: Callable[[Any, Any], Response[Problem]]) -> Callable[[Any, Any], Any]:
+    """Return an answer to errors as clients of OAuth understand it: all others would take it for a token."""
+
+    def answered(request: AnyRequest, error: Any) -> Response[OAuthError]:
+        found = answer(request, error)
+        status, said = found.content.status, found.content
+        name = _OAUTH_ERRORS.get(status, "invalid_request")
+        name = "temporarily_unavailable" if status in _OAUTH_LATER else name
+        headers = {**found.headers, "Cache-Control": "no-store"}
+        return Response(
+            OAuthError(name, said.detail, said.code), status_code=status, headers=headers
+        )
+
+    return answered
+
+
 HANDLERS: Final[dict[Any, Any]] = {
     Refusal: answer_refusal,
     OutcomePending: answer_pending,
@@ -196,3 +228,6 @@ HANDLERS: Final[dict[Any, Any]] = {
     HTTPException: answer_http_error,
     Exception: answer_unexpected_error,
 }
+
+OAUTH_HANDLERS: Final = {kind: _in_oauth_form(answer) for kind, answer in HANDLERS.items()}
+"""The same for the endpoints of OAuth."""

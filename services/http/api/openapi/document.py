@@ -26,9 +26,10 @@ from domain.errors import Code
 from services import __version__
 from services.app.error_codes import CODE_INFO
 from services.http.api.auth import SCHEME, parameters_of
-from services.http.api.bodies import JSON, TEXT
+from services.http.api.bodies import FORM_TYPE, JSON, TEXT
 from services.http.api.declared import (
     ERROR_CODES,
+    FORM,
     HAS_ETAG,
     HAS_LOCATION,
     MAY_BE_PENDING,
@@ -37,7 +38,12 @@ from services.http.api.declared import (
     body_type,
 )
 from services.http.api.openapi.schemas import parameter_schema, schemas
-from services.http.api.problem_details import MEDIA_TYPE, RETRY_SECONDS, Problem
+from services.http.api.problem_details import (
+    MEDIA_TYPE,
+    RETRY_SECONDS,
+    OAuthError,
+    Problem,
+)
 from services.http.api.routes.events import NDJSON, SSE, Event
 
 TAGS: Final = {
@@ -58,6 +64,7 @@ TAGS: Final = {
     "accounts": "Your account",
     "administration": "Accounts, roles, sign-up links, admission, record, health and backups, for operators",
     "tokens": "A program sends a token in place of a password",
+    "apps": "Programs of others that act for players who let them, by OAuth 2.1 with PKCE, or by a device code",
     "players": "Players, ratings, standings, finished matches",
     "games": "The games, and the best scores of the puzzles",
     "command lines": "The command language of terminal and mail",
@@ -82,10 +89,11 @@ Document = dict[str, Any]
 def make_document(app: Litestar) -> Document:
     """Return the document of the application's routes."""
     operations = list(_operations(app))
-    kinds: list[Any] = [Problem, Event]
+    kinds: list[Any] = [Problem, OAuthError, Event]
     for _, _, handler, _ in operations:
-        several = body_type(handler), _answer_type(handler), handler.opt.get(PROGRESS)
-        kinds += [kind for kind in several if kind is not None]
+        several = body_type(handler), _answer_type(handler)
+        more = handler.opt.get(PROGRESS), handler.opt.get(FORM)
+        kinds += [kind for kind in (*several, *more) if kind is not None]
     found, named = schemas(kinds)
     known = {repr(kind): schema for kind, schema in zip(kinds, found, strict=True)}
     examples = _examples()
@@ -134,6 +142,8 @@ def _operation(
     }
     if (body := body_type(handler)) is not None:
         operation["requestBody"] = _request(JSON, known[repr(body)], example)
+    elif (form := handler.opt.get(FORM)) is not None:
+        operation["requestBody"] = _request(FORM_TYPE, known[repr(form)], example)
     elif name == "do_line":
         operation["requestBody"] = _request(TEXT, {"type": "string", "minLength": 1}, example)
     if security := handler.resolve_security():
@@ -206,6 +216,8 @@ def _responses(
         responses["431"] = _error_response([Code.TOO_LONG])  # by the connection, for any request
     for each, codes in _by_status(all_error_codes(handler)).items():
         responses[str(each)] = _error_response(codes)
+    if FORM in handler.opt:
+        _add_protocol_errors(responses)
     if handler.handler_name in ("do_line", "show_help"):
         _add_text_errors(responses)
     return dict(sorted(responses.items()))
@@ -309,6 +321,14 @@ def _add_text_errors(responses: Document) -> None:
         response["description"] = "; ".join(filter(None, (response["description"], f"`{code}`")))
         response["content"][TEXT] = {"schema": {"type": "string"}}
         response.setdefault("headers", {})["Matchpost-Code"] = _header("string", "the stable code")
+
+
+def _add_protocol_errors(responses: Document) -> None:
+    """Add the errors of OAuth, which have a form of their own."""
+    schema = {"$ref": "#/components/schemas/OAuthError"}
+    for status, response in responses.items():
+        if status >= "400":
+            response["content"][JSON] = {"schema": schema}
 
 
 def _security_scheme() -> Document:
