@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from infra.languages.wording import wording
-from services.app.error_codes import CODE_INFO, server_failure, unwritten
+from services.app.error_codes import CODE_INFO, retry_seconds, server_failure, unwritten
 from services.app.play import CommandPending, OutcomePending, RecordedRefusal
 from services.http.api.auth import parameters_of
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, with_choices
@@ -22,16 +22,6 @@ from services.http.requests import headers_of_language, wanted_language
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE: Final = "application/problem+json"
-
-RETRY_SECONDS: Final = {
-    Code.PENDING: 1,
-    Code.NOT_PUBLISHED: 10,
-    Code.BUSY: 60,
-    Code.UNAVAILABLE: 5,
-    Code.TOO_FAST: 60,
-    Code.TOO_MANY_ATTEMPTS: 900,
-}
-"""Seconds in Retry-After, for the codes where trying again helps and the refusal itself has no number."""
 
 _BAD, _GONE, _LARGE, _UNAUTHORIZED, _WRONG_METHOD, _WRONG_MEDIA_TYPE = 400, 404, 413, 401, 405, 415
 
@@ -91,8 +81,8 @@ def problem_response(
 def headers_of_code(code: Code, retry_after: int = 0) -> dict[str, str]:
     """Return the headers that go with a code, whatever the format of the answer."""
     headers = {}
-    if code in RETRY_SECONDS:
-        headers["Retry-After"] = str(retry_after or RETRY_SECONDS[code])
+    if seconds := retry_seconds(code, retry_after):
+        headers["Retry-After"] = str(seconds)
     if CODE_INFO[code].status == _UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="matchpost"'
     return headers

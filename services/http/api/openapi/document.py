@@ -24,7 +24,7 @@ from markupsafe import Markup, escape
 
 from domain.errors import Code
 from services import __version__
-from services.app.error_codes import CODE_INFO
+from services.app.error_codes import CODE_INFO, RETRY_SECONDS
 from services.http.api.auth import SCHEME, parameters_of
 from services.http.api.bodies import FORM_TYPE, JSON, TEXT
 from services.http.api.declared import (
@@ -38,12 +38,7 @@ from services.http.api.declared import (
     body_type,
 )
 from services.http.api.openapi.schemas import parameter_schema, schemas
-from services.http.api.problem_details import (
-    MEDIA_TYPE,
-    RETRY_SECONDS,
-    OAuthError,
-    Problem,
-)
+from services.http.api.problem_details import MEDIA_TYPE, OAuthError, Problem
 from services.http.api.routes.events import NDJSON, SSE, Event
 
 TAGS: Final = {
@@ -81,6 +76,8 @@ _EVENTS: Final = ("show_events", "show_tournament_events")
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 """In their order in the document."""
 
+_AGAIN: Final = "seconds after which to try again"
+_ACCEPTED: Final = 202
 _STATUS_TEXTS: Final = {200: "done", 201: "created", 202: "accepted", 204: "done; no body"}
 
 Document = dict[str, Any]
@@ -227,6 +224,8 @@ def _success(
     handler: HTTPRouteHandler, status: int, known: Mapping[str, Document], example: Document
 ) -> Document:
     response: Document = {"description": _STATUS_TEXTS[status]}
+    if status == _ACCEPTED:
+        response["headers"] = {"Retry-After": _header("integer", _AGAIN)}
     answer = _answer_type(handler)
     if handler.opt.get(HAS_ETAG):
         response["headers"] = {"ETag": {"schema": {"type": "string"}}}
@@ -289,9 +288,7 @@ def _error_response(codes: Sequence[Code]) -> Document:
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     if any(code in RETRY_SECONDS for code in codes):
-        response["headers"] = {
-            "Retry-After": _header("integer", "seconds after which to try again")
-        }
+        response["headers"] = {"Retry-After": _header("integer", _AGAIN)}
     return response
 
 
@@ -302,10 +299,9 @@ def _pending_response() -> Document:
 
 
 def _progress_response(schema: Document) -> Document:
-    retry = _header("integer", "seconds after which to try again")
     return {
         "description": "it is being made",
-        "headers": {"Retry-After": retry},
+        "headers": {"Retry-After": _header("integer", _AGAIN)},
         "content": {JSON: {"schema": schema}},
     }
 
@@ -320,7 +316,10 @@ def _add_text_errors(responses: Document) -> None:
         response = responses.setdefault(str(problem.status), {"description": "", "content": {}})
         response["description"] = "; ".join(filter(None, (response["description"], f"`{code}`")))
         response["content"][TEXT] = {"schema": {"type": "string"}}
-        response.setdefault("headers", {})["Matchpost-Code"] = _header("string", "the stable code")
+        headers = response.setdefault("headers", {})
+        headers["Matchpost-Code"] = _header("string", "the stable code")
+        if code in RETRY_SECONDS:
+            headers["Retry-After"] = _header("integer", _AGAIN)
 
 
 def _add_protocol_errors(responses: Document) -> None:

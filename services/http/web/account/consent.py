@@ -32,7 +32,7 @@ def show_consent(request: AnyRequest, own_page: OwnPage) -> Response[str]:
     # slow to import, and needed by apps alone
     from services.app import oauth  # noqa: PLC0415
 
-    app, visitor, fields = own_page.app, own_page.visitor, request.query_params.multi_items()
+    app, visitor, fields = own_page.app, own_page.visitor, list(request.query_params.multi_items())
     asked = oauth.read_authorization(app, visitor.site, fields, own_page.account)
     if isinstance(asked, oauth.OAuthAnswer):
         return _sent_back(own_page, asked)
@@ -86,7 +86,7 @@ def _device_page(
     waiting: apps.WaitingDevice | None = None,
     done: str = "",
 ) -> Response[str]:
-    page = secret_page(
+    return secret_page(
         "device.html",
         own.visitor,
         code=code,
@@ -96,9 +96,6 @@ def _device_page(
         done=done,
         reason=reason,
     )
-    if reason and reason.retry_after:
-        page.headers["Retry-After"] = str(reason.retry_after)
-    return page
 
 
 @pages.post("/device")
