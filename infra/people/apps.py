@@ -36,7 +36,7 @@ NAME_LENGTHS: Final = range(1, 41)
 LONGEST_ADDRESS: Final = 300
 
 APP_SCOPES: Final = (Scope.READ, Scope.PLAY, Scope.ORGANISE)
-"""What an app may ask for. With `account` or `admin` it could take over the account or the server."""
+"""The scopes that an app may ask for. With `account` or `admin` it could take over the account or the server."""
 
 _ID_BYTES: Final = 8
 _CLIENT_ID: Final = re.compile(r"[0-9a-f]{32}")

@@ -8,12 +8,12 @@ A grant begins with a code, which is good for a minute and once. It gives a toke
 which the next token is got (a refresh token), which is good once as well: each gives the next. Code and text have the
 account and the grant in them, so they are found without a key of their own, and the record has only their SHA-256.
 
-Whoever uses a code or a refresh token a second time has copied it, or it was copied from them. Nobody can tell
-which, so the grant ends with all its tokens. A text of a grant is told from a made-up one by a secret that all of them have.
+A code or a refresh token that is used a second time was copied, and nobody can tell by whom, so the grant ends with all
+its tokens. A made-up text ends nothing: all texts of a grant have one secret, by which they are known.
 
 A grant is changed by comparing and setting its record, so of two that use a text at once one is the second. It is
-beside the account's record, and leaves with it. A token is issued after the record has changed; whoever issues one looks
-again whether the grant is there, because it may have ended meanwhile.
+beside the account's record, and leaves with it. A token is issued after the record has changed, and then the grant is
+looked up again, because it may have ended meanwhile.
 
 Durable as `infra.people.messages` is.
 """

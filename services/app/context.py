@@ -372,7 +372,7 @@ class App:
 
     @cached_property
     def grants(self) -> Grants:
-        """What players have let apps do."""
+        """Permissions that players have given to apps."""
         return Grants(self.people)
 
     @cached_property

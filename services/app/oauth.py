@@ -56,7 +56,7 @@ AUTHORIZE, TOKEN, REVOKE, DEVICE = (
 DEVICE_PAGE: Final = "/device"
 
 _LETTERS: Final = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]*")
-"""What an error may repeat (RFC 6749, 5.2), because authlib repeats the names that it was sent."""
+"""The characters of an error (RFC 6749, 5.2), because authlib repeats in one what it was sent."""
 
 
 class OAuthAnswer(msgspec.Struct):
@@ -68,8 +68,8 @@ class OAuthAnswer(msgspec.Struct):
     """Where the browser goes back to; empty for an answer that is shown or sent as it is."""
 
 
-class Asked(NamedTuple):
-    """What an app asks of a player."""
+class AppQuestion(NamedTuple):
+    """The question of an app to a player."""
 
     app: RegisteredApp
     scopes: tuple[Scope, ...]
@@ -78,7 +78,7 @@ class Asked(NamedTuple):
     """Whether the player has let the app do this, and it still may."""
 
 
-class _Client(ClientMixin):
+class _PublicClient(ClientMixin):
     """A registered app, as authlib asks about it."""
 
     def __init__(self, app: RegisteredApp) -> None:
@@ -112,7 +112,7 @@ class _Client(ClientMixin):
         return self.app != TERMINAL_APP or kind == DeviceCodeGrant.GRANT_TYPE
 
 
-class _Request(OAuth2Request):
+class _ProtocolRequest(OAuth2Request):
     """The parameters of a request, from its query or its form."""
 
     def __init__(self, method: str, address: str, fields: Mapping[str, str]) -> None:
@@ -156,12 +156,12 @@ class _Found:
     def get_scope(self) -> str:
         return " ".join(self.found.grant.scopes)
 
-    def check_client(self, client: _Client) -> bool:
+    def check_client(self, client: _PublicClient) -> bool:
         return self.found.grant.app == client.app.client_id
 
 
 class _Issuing:
-    """What all ways to a token have in common: a grant is used, and gives a token and its next text."""
+    """The end of all ways to a token: a grant is used for a token and a refresh token."""
 
     TOKEN_ENDPOINT_AUTH_METHODS: Final = ("none",)
     request: Any
@@ -220,7 +220,7 @@ class _CodeGrant(_Issuing, grants.AuthorizationCodeGrant):
     def save_authorization_code(self, code: str, request: Any) -> None:
         """Do nothing, because it is stored as it is made."""
 
-    def query_authorization_code(self, code: str, client: _Client) -> _Found | None:
+    def query_authorization_code(self, code: str, client: _PublicClient) -> _Found | None:
         found = self.server.app.grants.of_code(code, client.app.client_id)
         return _Found(found) if found else None
 
@@ -318,7 +318,7 @@ class _DeviceEndpoint(DeviceAuthorizationEndpoint):
 class _Revocation(RevocationEndpoint):
     CLIENT_AUTH_METHODS: Final = ("none",)
 
-    def check_params(self, request: Any, _: _Client) -> None:
+    def check_params(self, request: Any, _: _PublicClient) -> None:
         if "token" not in request.form:
             raise InvalidRequestError("Missing 'token' in request.")
 
@@ -356,14 +356,14 @@ class _Server(AuthorizationServer):
         self.register_endpoint(_Revocation)
         self.register_endpoint(_DeviceEndpoint)
 
-    def query_client(self, client_id: str) -> _Client | None:
+    def query_client(self, client_id: str) -> _PublicClient | None:
         found = self.app.apps.get(client_id)
-        return _Client(found) if found else None
+        return _PublicClient(found) if found else None
 
     def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
         """Do nothing, because nobody listens."""
 
-    def create_oauth2_request(self, request: _Request) -> _Request:
+    def create_oauth2_request(self, request: _ProtocolRequest) -> _ProtocolRequest:
         return request
 
     def handle_response(
@@ -372,7 +372,7 @@ class _Server(AuthorizationServer):
         return OAuthAnswer(status, body, dict(headers).get("Location", ""))
 
 
-def _request(method: str, address: str, fields: Sequence[tuple[str, str]]) -> _Request:
+def _request(method: str, address: str, fields: Sequence[tuple[str, str]]) -> _ProtocolRequest:
     """Return a request; `OAuth2Error` if a parameter is repeated, or can't be repeated in an error."""
     sent = {name: value for name, value in fields if value}
     if len(sent) != sum(1 for _, value in fields if value):
@@ -380,12 +380,12 @@ def _request(method: str, address: str, fields: Sequence[tuple[str, str]]) -> _R
     for name in ("client_id", "redirect_uri", "response_type", "grant_type"):
         if not _LETTERS.fullmatch(sent.get(name, "")):
             raise InvalidRequestError(f"Malformed '{name}' in request.")
-    return _Request(method, address, sent)
+    return _ProtocolRequest(method, address, sent)
 
 
 def read_authorization(
     app: App, site: str, fields: Sequence[tuple[str, str]], account: AccountId
-) -> Asked | OAuthAnswer:
+) -> AppQuestion | OAuthAnswer:
     """Return what an app asks of a player, or why it can't: with a `location`, the app is to hear it."""
     server = _Server(app, site)
     try:
@@ -400,7 +400,7 @@ def read_authorization(
         one.grant.app == found.client_id and one.grant.used and {*scopes} <= {*one.grant.scopes}
         for one in app.grants.of(account)
     )
-    return Asked(found, scopes, grant.redirect_uri, before)
+    return AppQuestion(found, scopes, grant.redirect_uri, before)
 
 
 def answer_authorization(

@@ -80,7 +80,7 @@ class Special(TypedDict, total=False):
     for_guests: bool
     """It answers those without an account also on a server whose matches are for members."""
     any_site: bool
-    """A page of any site may send it without a token, because it proves by what it sends who acts."""
+    """A page of any site may send it without a token, because its body proves who acts."""
     form: type[Any]
     """Its body is a form with the fields of this type."""
     exception_handlers: Any

@@ -60,7 +60,7 @@ class OAuthError(msgspec.Struct, frozen=True, omit_defaults=True):
     error_description: str = ""
     """The error in a sentence, for people."""
     code: str = ""
-    """The stable code of this server, for what is no error of the protocol."""
+    """The stable code of this server, for errors that are none of the protocol."""
 
 
 def problem_response(

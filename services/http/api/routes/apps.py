@@ -19,7 +19,7 @@ Address = Annotated[str, msgspec.Meta(max_length=LONGEST_ADDRESS)]
 ClientId = Annotated[str, PathParameter(max_length=40, description="the client id of the app")]
 
 
-class NewApp(RequestBody, frozen=True):
+class AppToRegister(RequestBody, frozen=True):
     """An app to register."""
 
     name: Annotated[
@@ -38,7 +38,7 @@ class OwnApp(msgspec.Struct, frozen=True):
     """An app that the account has registered."""
 
     client_id: str
-    """What the app sends to say which it is; it is no secret."""
+    """The text by which the app names itself; it is no secret."""
     name: str
     site: str
     redirect_uris: tuple[str, ...]
@@ -46,7 +46,7 @@ class OwnApp(msgspec.Struct, frozen=True):
     """Time at which it was registered, in ms since 1970."""
 
 
-class ConnectedApp(msgspec.Struct, frozen=True):
+class AppConnection(msgspec.Struct, frozen=True):
     """An app that the account has let act for it."""
 
     client_id: str
@@ -69,7 +69,7 @@ def list_apps(own: Own) -> list[OwnApp]:
 
 @api.post("/api/apps", "Register an app", Scope.ACCOUNT, status_code=201)
 @refuses(Code.BAD_OPTION, Code.TOO_MANY)
-def register_app(data: JSONBody[NewApp], own: Own) -> OwnApp:
+def register_app(data: JSONBody[AppToRegister], own: Own) -> OwnApp:
     """Register an app, up to 10; it is not changed later, so that nobody has let another one."""
     made = apps.register_app(own.app, own.account, data.name, data.site, data.redirect_uris)
     return _own_json(made)
@@ -83,9 +83,9 @@ def remove_app(client: ClientId, own: Own) -> None:
 
 
 @api.get("/api/account/apps", "Apps that act for you", Scope.ACCOUNT)
-def list_connected_apps(own: Own) -> list[ConnectedApp]:
+def list_connected_apps(own: Own) -> list[AppConnection]:
     """Return the apps that the account has let act for it, the newest first."""
-    return [ConnectedApp(*one) for one in apps.connected_apps(own.app, own.account)]
+    return [AppConnection(*one) for one in apps.connected_apps(own.app, own.account)]
 
 
 @api.delete("/api/account/apps/{client:str}", "Disconnect an app", Scope.ACCOUNT)

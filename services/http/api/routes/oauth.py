@@ -5,7 +5,8 @@ imported when the first app asks.
 """
 
 import asyncio
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -17,6 +18,9 @@ from services.http.api.auth import AnyRequest, Context
 from services.http.api.bodies import FORM_TYPE, JSON, check_media_type
 from services.http.api.declared import ANYBODY, ApiRoutes, Special, refuses
 from services.http.api.problem_details import OAUTH_HANDLERS
+
+if TYPE_CHECKING:
+    from services.app.oauth import OAuthAnswer
 
 api = ApiRoutes("apps")
 
@@ -62,7 +66,7 @@ class AppToken(msgspec.Struct, frozen=True, omit_defaults=True):
     token_id: str
     """Its id in `/api/tokens`."""
     refresh_token: str = ""
-    """What gets the next token, once; missing for `matchpost login --device`."""
+    """The text for the next token, good once; missing for `matchpost login --device`."""
 
 
 class TokenToRevoke(msgspec.Struct, frozen=True):
@@ -82,13 +86,13 @@ class DeviceAsks(msgspec.Struct, frozen=True):
     """The scopes, separated by blanks."""
 
 
-class DeviceCodes(msgspec.Struct, frozen=True):
+class CodesOfDevice(msgspec.Struct, frozen=True):
     """The codes for a device and its user."""
 
     device_code: str
-    """What the device sends to `/api/oauth/token`."""
+    """The text that the device sends to `/api/oauth/token`."""
     user_code: str
-    """What its user types on the page."""
+    """The text that its user types on the page."""
     verification_uri: str
     """The page."""
     verification_uri_complete: str
@@ -109,13 +113,17 @@ async def get_app_token(request: AnyRequest, context: Context) -> Response[AppTo
 
     A code and a refresh token are good once; a second use ends all that the app got by them.
     """
-    return await _answered(request, context, "token_answer")
+    from services.app import oauth  # noqa: PLC0415 - slow to import, and needed by apps alone
+
+    return await _answered(request, context, oauth.token_answer)
 
 
 @api.post("/api/oauth/revoke", "Give a token back", ANYBODY, form=TokenToRevoke, **_COMMON)
 async def revoke_app_token(request: AnyRequest, context: Context) -> Response[dict[str, str]]:
     """End the token of an app, or its refresh token, with the other one; an unknown one is no error."""
-    return await _answered(request, context, "revocation_answer")
+    from services.app import oauth  # noqa: PLC0415 - slow to import, and needed by apps alone
+
+    return await _answered(request, context, oauth.revocation_answer)
 
 
 @api.post(
@@ -126,22 +134,19 @@ async def revoke_app_token(request: AnyRequest, context: Context) -> Response[di
     weight=5,
     **_COMMON,
 )
-async def ask_for_device(request: AnyRequest, context: Context) -> Response[DeviceCodes]:
+async def ask_for_device(request: AnyRequest, context: Context) -> Response[CodesOfDevice]:
     """Return a code for a device without a browser, and the code that its user types at `/device`."""
-    return await _answered(request, context, "device_answer")
+    from services.app import oauth  # noqa: PLC0415 - slow to import, and needed by apps alone
+
+    return await _answered(request, context, oauth.device_answer)
 
 
-async def _answered(request: AnyRequest, context: Context, name: str) -> Any:
+async def _answered(
+    request: AnyRequest, context: Context, answer: Callable[..., "OAuthAnswer"]
+) -> Any:
     check_media_type(request, FORM_TYPE, needed=True)
     fields, site = _fields(await request.body()), context.site_of(request)
-
-    def work() -> Any:
-        # slow to import, and needed by apps alone
-        from services.app import oauth  # noqa: PLC0415
-
-        return getattr(oauth, name)(context.app, site, fields)
-
-    found = await asyncio.to_thread(work)
+    found = await asyncio.to_thread(answer, context.app, site, fields)
     return Response(found.body, status_code=found.status, headers=_NO_STORE, media_type=JSON)
 
 
@@ -155,7 +160,7 @@ def _fields(body: bytes) -> list[tuple[str, str]]:
 
 
 class Metadata(msgspec.Struct, frozen=True):
-    """What a client of OAuth has to know of this server (RFC 8414)."""
+    """The addresses of OAuth here, and what they understand (RFC 8414)."""
 
     issuer: str
     authorization_endpoint: str
