@@ -349,6 +349,10 @@ class Client:
         response = _good(self._http.post(path, json=body))
         return response.json() if response.content else None
 
+    def send_form(self, path: str, **fields: str) -> Any:
+        """Send a form of OAuth, and return its answer; the code of a `ProblemError` may be one of that protocol."""
+        return _good(self._http.post(path, data=fields)).json()
+
     def delete(self, path: str) -> None:
         """Delete what is at a path of the API."""
         _good(self._http.delete(path))
@@ -393,6 +397,9 @@ def _good(response: httpx.Response) -> httpx.Response:
 def _problem(response: httpx.Response) -> ProblemError:
     try:
         body = response.json()
+        if "error" in body:
+            code = body.get("code", body["error"])
+            return ProblemError(response.status_code, code, body.get("error_description", code))
         return ProblemError(response.status_code, body["code"], body["detail"])
     except (ValueError, KeyError):
         said = response.text[:200] or response.reason_phrase

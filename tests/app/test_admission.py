@@ -93,7 +93,7 @@ def body_of(client: httpx.Client, path: str, **headers: str) -> tuple[int, str, 
 
 
 FOR_GUESTS = (
-    "/api", "/api/errors/", "/api/games", "/api/help", "/api/openapi.json", "/api/site", "/apple-touch-icon.png", "/favicon.ico",
+    "/.well-known/", "/api", "/api/errors/", "/api/games", "/api/help", "/api/openapi.json", "/api/site", "/apple-touch-icon.png", "/favicon.ico",
     "/games/pow2/board.svg", "/games/pow2/pictures/", "/games/pow2/preview.png", "/games/pow2/try", "/healthz", "/help",
     "/icon-", "/log/keys", "/log/receipts-keys", "/login", "/manifest.webmanifest", "/password", "/readyz",
     "/robots.txt", "/signup", "/static/", "/sw.js", "/unsubscribe/", "/verify",
