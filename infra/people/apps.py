@@ -68,9 +68,9 @@ class RegisteredApp(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 TERMINAL_APP: Final = RegisteredApp(
-    name="matchpost in a terminal", site="", redirects=(), created=0, client_id="matchpost-terminal"
+    name="matchpost login --device", site="", redirects=(), created=0, client_id="matchpost-terminal"
 )
-"""`matchpost login --device`, which every server knows."""
+"""The one that every server knows, and that is not renewed."""
 
 
 def _without_port(address: str) -> str:

@@ -2,8 +2,7 @@
 
 import html
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -15,12 +14,16 @@ from authlib.integrations.base_client.errors import OAuthError
 from authlib.integrations.httpx_client import OAuth2Client
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
+from msgspec.structs import replace
 
 from infra.people import grants as grants_module
+from infra.people.accounts.record import Passkey
 from infra.people.device_codes import DeviceCodes
 from infra.people.grants import MOST_OF_APP
 from services.app import accounts
+from services.app.apps import answer_device
 from services.app.own_data import own_files
+from services.http.context import TaskIntervals
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.web import Guest, refusal
 
@@ -44,7 +47,7 @@ def maker(api: Api) -> Player:
 
 
 @pytest.fixture(scope="module")
-def app(api: Api, maker: Player) -> str:
+def app(maker: Player) -> str:
     """The client id of an app."""
     return registered(maker)
 
@@ -93,7 +96,7 @@ def ask(api: Api) -> Callable[..., httpx.Response]:
 
 
 @pytest.fixture
-def get_token(api: Api, ask: Callable[..., httpx.Response]) -> Callable[..., dict[str, Any]]:
+def get_token(ask: Callable[..., httpx.Response]) -> Callable[..., dict[str, Any]]:
     """Have a player let an app, and return its first token."""
 
     def got(guest: Guest, app: str, **changed: str) -> dict[str, Any]:
@@ -425,7 +428,8 @@ def test_a_password_that_keeps_tokens_keeps_grants_and_so_does_a_second_factor(
     token = get_token(come(player), app)
     body = {"old": PASSWORD, "new": "another-one-1", "tokens": "keep"}
     assert player.post("/api/account/password", body).status_code == 204
-    api.parts.accounts.change_of(player.account, lambda one: one)
+    key = Passkey(b"id", b"data", "Firefox", 1)
+    api.parts.accounts.change_of(player.account, lambda one: replace(one, passkeys=(key,)))
     assert works(api, token)
     assert renewed(ask, app, token).status_code == 200
 
@@ -473,7 +477,7 @@ def test_nobody_removes_the_app_of_another(api, app):
         ),
     ],
 )  # fmt: skip
-def test_an_app_with_a_wrong_name_or_address_is_not_registered(api, maker, body):
+def test_an_app_with_a_wrong_name_or_address_is_not_registered(maker, body):
     assert maker.post("/api/apps", body).json()["code"] == "bad-option"
 
 
@@ -557,7 +561,7 @@ def test_a_device_is_refused_or_too_late(api, come, app, ask, monkeypatch):
         }  # fmt: skip
 
 
-def test_a_device_code_is_good_for_its_app_and_scopes_that_apps_have(api, maker, app, ask):
+def test_a_device_code_is_good_for_its_app_and_scopes_that_apps_have(maker, app, ask):
     asked = ask("device", client_id=app).json()
     other = registered(maker, "Other")
     poll = {"grant_type": DEVICE, "device_code": asked["device_code"], "client_id": other}
@@ -602,31 +606,50 @@ def test_pages_of_other_sites_may_use_the_endpoints_and_a_wrong_form_is_named(ap
     assert (json.status_code, json.json()["error"]) == (415, "invalid_request")
 
 
-def test_a_refusal_of_the_server_has_a_code_that_clients_know(
-    api, come, app, ask, get_token, monkeypatch
+def test_a_server_that_is_full_refuses_with_a_code_that_clients_know_and_uses_nothing_up(
+    api, come, app, ask, get_token
 ):
-    token = get_token(come(api.player()), app)
-
-    def full(_: object) -> None:
-        raise accounts.Refusal(accounts.Code.UNAVAILABLE, "the server is read-only")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(type(api.parts), "ready", full)
-        answer = renewed(ask, app, token)
-    assert (answer.status_code, answer.json()["error"]) == (503, "temporarily_unavailable")
-    assert answer.headers["Retry-After"] == "5"
+    guest = come(api.player())
+    token, over = get_token(guest, app), get_token(guest, app)
+    code = back(answered(guest, asks(app)))["code"]
+    given = {"code": code, "redirect_uri": LOOPBACK, "code_verifier": VERIFIER, "client_id": app}
+    api.parts.data.config_set("maxmemory", "1mb")
+    try:
+        seen = [
+            renewed(ask, app, token),
+            ask("token", grant_type="authorization_code", **given),
+            ask("device", client_id=app),
+        ]
+        # what is given back takes no room
+        assert ask("revoke", client_id=app, token=over["refresh_token"]).status_code == 200
+    finally:
+        api.parts.data.config_set("maxmemory", "0")
+    assert [one.status_code for one in seen] == [503] * 3
+    assert {one.json()["error"] for one in seen} == {"temporarily_unavailable"}
+    assert all(int(one.headers["Retry-After"]) > 0 for one in seen)
+    assert not works(api, over)
     assert renewed(ask, app, token).status_code == 200
-
-
-@contextmanager
-def strict(folder: Any) -> Iterator[Api]:
-    with Api(folder, address_rate=8) as api:
-        yield api
+    assert ask("token", grant_type="authorization_code", **given).status_code == 200
 
 
 def test_a_client_over_its_rate_is_told_when_to_come_back(tmp_path):
-    with strict(tmp_path) as api:
+    with Api(tmp_path, address_rate=8) as api:
         answers = [api.http.post("/api/oauth/device", data={"client_id": "x"}) for _ in range(2)]
     assert [one.status_code for one in answers] == [400, 429]
     assert answers[1].json()["error"] == "temporarily_unavailable"
     assert int(answers[1].headers["Retry-After"]) > 0
+
+
+def test_a_stream_ends_with_what_the_app_was_let(tmp_path):
+    with Api(tmp_path, intervals=TaskIntervals(heartbeat=0.1)) as api:
+        maker, player = api.players()
+        app = registered(maker)
+        asked = api.http.post("/api/oauth/device", data={"client_id": app}).json()
+        answer_device(api.parts, player.account, asked["user_code"], allowed=True)
+        poll = {"grant_type": DEVICE, "client_id": app, "device_code": asked["device_code"]}
+        token = api.http.post("/api/oauth/token", data=poll).json()
+        held = Player(api, player.name, player.account, token["access_token"])
+        with api.stream("/api/account/events", held) as events:
+            assert next(events).event == "hello"
+            assert player.delete(f"/api/account/apps/{app}").status_code == 204
+            assert [one for one in events if one.event] == []

@@ -234,7 +234,7 @@ def test_a_terminal_is_let_in_by_a_browser_and_out_by_itself(api, run, file, ans
     (token,) = [one for one in api.parts.tokens.list_of(account) if one.app]
     assert (token.id, token.scopes) == (login["token_id"], (Scope.READ, Scope.PLAY))
     assert token.expires - token.created == 365 * 86_400_000
-    assert [one.name for one in connected_apps(api.parts, account)] == ["matchpost in a terminal"]
+    assert [one.name for one in connected_apps(api.parts, account)] == ["matchpost login --device"]
     assert run("logout").code == 0
     assert not is_valid(api, login["token"])
     assert connected_apps(api.parts, account) == []
