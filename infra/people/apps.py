@@ -68,7 +68,11 @@ class RegisteredApp(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 TERMINAL_APP: Final = RegisteredApp(
-    name="matchpost login --device", site="", redirects=(), created=0, client_id="matchpost-terminal"
+    name="matchpost login --device",
+    site="",
+    redirects=(),
+    created=0,
+    client_id="matchpost-terminal",
 )
 """The one that every server knows, and that is not renewed."""
 

@@ -126,8 +126,8 @@ class Grants:
 
         `too-many`; `not-found` for an app that was removed meanwhile, `unknown-user` for a deleted account.
         """
-        of_app = [one for one in self.of(account) if one.grant.app == app]
-        for oldest in of_app[MOST_OF_APP - 1 :]:
+        waiting = [one for one in self.of(account) if one.grant.app == app and not one.grant.used]
+        for oldest in waiting[MOST_OF_APP - 1 :]:
             self.end(account, oldest.id)
         now, id_, secret = time_ms(self._client), new_id(), os.urandom(_SECRET_BYTES)
         code = _text(_CODE, account, id_, secret)
@@ -206,10 +206,22 @@ class Grants:
             refresh=_digest(text.encode()) if text else b"",
         )
         words: list[scripts.Arg] = [found.id, found.data, _encode(used)]
-        if scripts.call(self._client, _SWAP, [keys.grants(found.account)], words):
-            return text
-        self._end_copied(found)
-        return None
+        if not scripts.call(self._client, _SWAP, [keys.grants(found.account)], words):
+            self._end_copied(found)
+            return None
+        if not found.grant.used:
+            self._make_room(found)
+        return text
+
+    def _make_room(self, new: FoundGrant) -> None:
+        """End the oldest grants to the app of a new one, which is in use only now."""
+        others = [
+            one
+            for one in self._all(new.account)
+            if one.grant.app == new.grant.app and one.grant.used and one.id != new.id
+        ]
+        for oldest in _newest_first(others)[MOST_OF_APP - 1 :]:
+            self.end(new.account, oldest.id)
 
     def end(self, account: AccountId, id_: str) -> bool:
         """End a grant with its tokens, at once and everywhere; False when the account has none of this id."""
@@ -223,10 +235,10 @@ class Grants:
             self._apps.remove_user(found.grant.app, account)
         return True
 
-    def end_tokens(self, account: AccountId, id_: str, *, kept: str = "") -> None:
-        """End the tokens of a grant but for the `kept` one."""
+    def end_tokens(self, account: AccountId, id_: str) -> None:
+        """End the tokens of a grant."""
         for token in self._tokens.list_of(account):
-            if token.grant == id_ and token.id != kept:
+            if token.grant == id_:
                 self._tokens.revoke(account, token.id)
 
     def end_app(self, account: AccountId, app: str) -> bool:
@@ -246,8 +258,7 @@ class Grants:
         ]
         for one in over:
             self.end(account, one.id)
-        lasting = [one for one in found if one not in over]
-        return sorted(lasting, key=lambda one: (one.grant.created, one.id), reverse=True)
+        return _newest_first([one for one in found if one not in over])
 
     def end_all(self, account: AccountId) -> None:
         """End all grants of an account with their tokens; safe to repeat."""
@@ -283,6 +294,10 @@ def _end_of(grant: Grant) -> int:
     if not grant.used:
         return grant.code_until
     return grant.used + (UNUSED_DAYS if grant.refresh else _MOST_DAYS) * _DAY
+
+
+def _newest_first(found: Sequence[FoundGrant]) -> list[FoundGrant]:
+    return sorted(found, key=lambda one: (one.grant.created, one.id), reverse=True)
 
 
 def _text(prefix: str, account: AccountId, id_: str, secret: bytes) -> str:

@@ -33,6 +33,7 @@ from authlib.oauth2.rfc8628 import (
 )
 from authlib.oauth2.rfc9207 import IssuerParameter
 
+from domain.errors import Refusal
 from domain.records import AccountId
 from infra.people.apps import APP_SCOPES, TERMINAL_APP, RegisteredApp
 from infra.people.device_codes import DEVICE_SECONDS, INTERVAL_SECONDS, DeviceRequest
@@ -184,11 +185,15 @@ class _Issuing:
         client: RegisteredApp = self.request.client.app
         found: FoundGrant = self.request.found
         seconds = TERMINAL_SECONDS if client == TERMINAL_APP else ACCESS_SECONDS
+        # first, so that there is room for the new one
+        app.grants.end_tokens(user, found.id)
         # crash window: the grant has no token, and its next text was seen by nobody
-        made = app.tokens.issue(
-            user, client.name, scope.split(), seconds=seconds, app=client.client_id, grant=found.id
-        )
-        app.grants.end_tokens(user, found.id, kept=made.id)
+        given: dict[str, Any] = {"seconds": seconds, "app": client.client_id, "grant": found.id}
+        try:
+            made = app.tokens.issue(user, client.name, scope.split(), **given)
+        except Refusal:
+            app.grants.end(user, found.id)
+            raise
         if app.grants.read(user, found.id) is None or app.apps.get(client.client_id) is None:
             app.tokens.revoke(user, made.id)
             raise InvalidGrantError

@@ -120,3 +120,21 @@ def test_grants_are_limited_and_those_that_nobody_uses_end(redis_client, monkeyp
         )
         assert bool(grants.of_refresh_token(text, apps[0])) is lasts
         assert bool(grants.of(one)) is lasts
+
+
+def test_codes_that_nobody_uses_end_no_grant_that_is_used(redis_client):
+    one, owner = (
+        Accounts(redis_client, CHEAP).signup(name, "mad-hatter-1") for name in ("alice", "bob")
+    )
+    app = Apps(redis_client).register(owner, "A", "", ()).client_id
+    grants = Grants(redis_client)
+    text = opened(redis_client, one, app)
+    codes = [grants.begin(one, app, READ)[1] for _ in range(2 * MOST_OF_APP)]
+    assert grants.of_refresh_token(text, app)
+    assert [bool(grants.of_code(code, app)) for code in codes] == [False] * 5 + [True] * 5
+    for code in codes[-4:]:
+        opened(redis_client, one, app, code)
+    assert grants.of_refresh_token(text, app)
+    opened(redis_client, one, app, codes[5])
+    assert grants.of_refresh_token(text, app) is None
+    assert len(Tokens(redis_client).list_of(one)) == MOST_OF_APP

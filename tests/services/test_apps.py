@@ -20,6 +20,7 @@ from infra.people import grants as grants_module
 from infra.people.accounts.record import Passkey
 from infra.people.device_codes import DeviceCodes
 from infra.people.grants import MOST_OF_APP
+from infra.people.tokens import MOST_TOKENS
 from services.app import accounts
 from services.app.apps import answer_device
 from services.app.own_data import own_files
@@ -353,6 +354,23 @@ def test_the_oldest_of_many_grants_to_one_app_ends(api, come, app, get_token):
     guest = come(api.player())
     tokens = [get_token(guest, app) for _ in range(MOST_OF_APP + 1)]
     assert [works(api, one) for one in tokens] == [False] + [True] * MOST_OF_APP
+
+
+def test_an_account_with_all_its_tokens_renews_those_of_apps_and_gets_no_further_one(
+    api, come, app, ask, get_token
+):
+    player = api.player()
+    guest = come(player)
+    token = get_token(guest, app)
+    while len(api.parts.tokens.list_of(player.account)) < MOST_TOKENS:
+        api.parts.tokens.issue(player.account, "x", ["read"])
+    assert works(api, renewed(ask, app, token).json())
+    given = {"code": back(answered(guest, asks(app)))["code"], "redirect_uri": LOOPBACK}
+    full = ask(
+        "token", grant_type="authorization_code", client_id=app, code_verifier=VERIFIER, **given
+    )
+    assert (full.status_code, full.json()["code"]) == (409, "too-many")
+    assert len(api.parts.grants.of(player.account)) == 1
 
 
 def connected(player: Player) -> list[dict[str, Any]]:

@@ -54,8 +54,8 @@ _READS: Final = ("GET", "HEAD", "OPTIONS")
 
 BEARER: Final = "bearer "
 
-ANY_SITE: Final = "any_site"
-"""The `opt` key of a route that pages of any site may send something without a token."""
+FORM: Final = "form"
+"""The `opt` key of the form that a route takes from pages of any site, because it proves who acts."""
 
 FAILED: Final = "failed"
 """The key in a scope of the error of a request that was carried out before the framework."""
@@ -157,7 +157,7 @@ async def _comes_in_session(request: AnyRequest, context: ApiContext) -> bool:
 
 def _check_site(request: AnyRequest) -> None:
     """Refuse what a page of another site sends without a token, but for reads: `cross-site`."""
-    if request.method in _READS or ANY_SITE in request.route_handler.opt:
+    if request.method in _READS or FORM in request.route_handler.opt:
         return
     if request.headers.get("sec-fetch-site") == "cross-site":
         raise Refusal(

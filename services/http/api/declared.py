@@ -19,13 +19,12 @@ from litestar.handlers import HTTPRouteHandler
 
 from domain.errors import Code
 from infra.people.tokens import Scope
-from services.http.api.auth import ANY_SITE, SCHEME
+from services.http.api.auth import FORM, SCHEME
 
 ERROR_CODES: Final = "refuses"
 HAS_ETAG: Final = "tagged"
 MAY_BE_PENDING: Final = "waits"
 HAS_LOCATION: Final = "located"
-FORM: Final = "form"
 PROGRESS: Final = "progress"
 
 CHECKED_MOVE_ERRORS: Final = (
@@ -79,10 +78,8 @@ class Special(TypedDict, total=False):
     """It answers 202 with this type while its answer is being made."""
     for_guests: bool
     """It answers those without an account also on a server whose matches are for members."""
-    any_site: bool
-    """A page of any site may send it without a token, because its body proves who acts."""
     form: type[Any]
-    """Its body is a form with the fields of this type."""
+    """Its body is a form with the fields of this type, which proves who acts: a page of any site may send it."""
     exception_handlers: Any
     """Its own answers to errors."""
     apart: bool
@@ -175,7 +172,7 @@ def all_error_codes(handler: HTTPRouteHandler) -> list[Code]:
     if handler.resolve_security():
         codes += [Code.MISSING_SCOPE, Code.UNKNOWN_USER]
     elif "GET" not in handler.http_methods:
-        codes += [] if handler.opt.get(ANY_SITE) else [Code.CROSS_SITE]
+        codes += [] if FORM in handler.opt else [Code.CROSS_SITE]
     if ":int}" in "".join(handler.paths):
         codes.append(Code.NOT_FOUND)
     if body_type(handler) is not None or FORM in handler.opt or handler.handler_name == "do_line":

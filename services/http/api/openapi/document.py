@@ -25,11 +25,10 @@ from markupsafe import Markup, escape
 from domain.errors import Code
 from services import __version__
 from services.app.error_codes import CODE_INFO, RETRY_SECONDS
-from services.http.api.auth import SCHEME, parameters_of
+from services.http.api.auth import FORM, SCHEME, parameters_of
 from services.http.api.bodies import FORM_TYPE, JSON, TEXT
 from services.http.api.declared import (
     ERROR_CODES,
-    FORM,
     HAS_ETAG,
     HAS_LOCATION,
     MAY_BE_PENDING,

@@ -16,7 +16,7 @@ from domain.errors import Code, Refusal
 from infra.people.apps import APP_SCOPES
 from services.http.api.auth import AnyRequest, Context
 from services.http.api.bodies import FORM_TYPE, JSON, check_media_type
-from services.http.api.declared import ANYBODY, ApiRoutes, Special, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.problem_details import OAUTH_HANDLERS
 
 if TYPE_CHECKING:
@@ -103,10 +103,14 @@ class CodesOfDevice(msgspec.Struct, frozen=True):
     """Seconds between two requests for the token."""
 
 
-_COMMON: Final = Special(for_guests=True, any_site=True, exception_handlers=OAUTH_HANDLERS)
-
-
-@api.post("/api/oauth/token", "Get a token for an app", ANYBODY, form=TokenRequest, **_COMMON)
+@api.post(
+    "/api/oauth/token",
+    "Get a token for an app",
+    ANYBODY,
+    form=TokenRequest,
+    for_guests=True,
+    exception_handlers=OAUTH_HANDLERS,
+)
 @refuses(Code.SUSPENDED, Code.TOO_MANY, Code.BUSY, Code.UNKNOWN_USER)
 async def get_app_token(request: AnyRequest, context: Context) -> Response[AppToken]:
     """Return a token for a code, a refresh token or a device code.
@@ -118,7 +122,14 @@ async def get_app_token(request: AnyRequest, context: Context) -> Response[AppTo
     return await _answered(request, context, oauth.token_answer)
 
 
-@api.post("/api/oauth/revoke", "Give a token back", ANYBODY, form=TokenToRevoke, **_COMMON)
+@api.post(
+    "/api/oauth/revoke",
+    "Give a token back",
+    ANYBODY,
+    form=TokenToRevoke,
+    for_guests=True,
+    exception_handlers=OAUTH_HANDLERS,
+)
 async def revoke_app_token(request: AnyRequest, context: Context) -> Response[dict[str, str]]:
     """End the token of an app, or its refresh token, with the other one; an unknown one is no error."""
     from services.app import oauth  # noqa: PLC0415 - slow to import, and needed by apps alone
@@ -132,7 +143,8 @@ async def revoke_app_token(request: AnyRequest, context: Context) -> Response[di
     ANYBODY,
     form=DeviceAsks,
     weight=5,
-    **_COMMON,
+    for_guests=True,
+    exception_handlers=OAUTH_HANDLERS,
 )
 async def ask_for_device(request: AnyRequest, context: Context) -> Response[CodesOfDevice]:
     """Return a code for a device without a browser, and the code that its user types at `/device`."""
@@ -143,7 +155,7 @@ async def ask_for_device(request: AnyRequest, context: Context) -> Response[Code
 
 async def _answered(
     request: AnyRequest, context: Context, answer: Callable[..., "OAuthAnswer"]
-) -> Any:
+) -> Response[Any]:
     check_media_type(request, FORM_TYPE, needed=True)
     fields, site = _fields(await request.body()), context.site_of(request)
     found = await asyncio.to_thread(answer, context.app, site, fields)
