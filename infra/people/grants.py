@@ -47,6 +47,9 @@ CODE_SECONDS: Final = 60
 UNUSED_DAYS: Final = 180
 """Days without a new token after which a grant ends."""
 
+LASTS_DAYS: Final = 365
+"""Days after which a player is asked again in any case."""
+
 MOST_GRANTS: Final = 50
 """Grants of one account."""
 
@@ -56,7 +59,6 @@ MOST_OF_APP: Final = 5
 _SWAP: Final = scripts.Script("swap_field")
 
 _DAY: Final = 24 * 3_600_000
-_MOST_DAYS: Final = 3650
 _ID_BYTES: Final = 8
 _SECRET_BYTES: Final = 24
 _CODE: Final = "mc_"
@@ -75,7 +77,7 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """SHA-256 of the code, which stays, so that its second use is noticed."""
     code_until: int
     family: bytes = b""
-    """SHA-256 of the secret that all its texts have; empty for one whose code is a device's."""
+    """SHA-256 of the secret that all its texts have."""
     redirect: str = ""
     """Where the browser was sent with the code."""
     challenge: str = ""
@@ -290,10 +292,12 @@ class Grants:
 
 
 def _end_of(grant: Grant) -> int:
-    """Return when a grant ends if nothing is done with it."""
+    """Return when a grant ends if nothing more is done with it."""
     if not grant.used:
         return grant.code_until
-    return grant.used + (UNUSED_DAYS if grant.refresh else _MOST_DAYS) * _DAY
+    most = grant.created + LASTS_DAYS * _DAY
+    # one that is not renewed lasts as long as its token
+    return min(most, grant.used + UNUSED_DAYS * _DAY) if grant.refresh else most
 
 
 def _newest_first(found: Sequence[FoundGrant]) -> list[FoundGrant]:

@@ -8,6 +8,7 @@ Imported when the first app asks, because a server at rest needs none of it.
 - Terminals ask by a device code (RFC 8628). An app gives back what it has by RFC 7009.
 """
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -40,6 +41,7 @@ from infra.people.device_codes import DEVICE_SECONDS, INTERVAL_SECONDS, DeviceRe
 from infra.people.grants import FoundGrant
 from infra.people.tokens import Scope
 from services.app.accounts import end_if_suspended
+from services.app.apps import note_allowed
 from services.app.context import App
 
 ACCESS_SECONDS: Final = 3600
@@ -55,6 +57,9 @@ AUTHORIZE, TOKEN, REVOKE, DEVICE = (
 """The paths of the endpoints."""
 
 DEVICE_PAGE: Final = "/device"
+
+# it writes whole tokens at the level debug
+logging.getLogger("authlib").setLevel(logging.INFO)
 
 _LETTERS: Final = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]*")
 """The characters of an error (RFC 6749, 5.2), because authlib repeats in one what it was sent."""
@@ -220,6 +225,7 @@ class _CodeGrant(_Issuing, grants.AuthorizationCodeGrant):
             redirect=fields["redirect_uri"],
             challenge=fields["code_challenge"],
         )
+        note_allowed(request.user, request.client.app.client_id)
         return code
 
     def save_authorization_code(self, code: str, request: Any) -> None:

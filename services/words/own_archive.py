@@ -85,6 +85,7 @@ _SAID: Final[Mapping[str, str]] = {
     "notices.json": N_("Notices to you"),
     "notes.json": N_("Your notes, by match"),
     "tokens.json": N_("Programs that can use your account"),
+    "apps.json": N_("Apps that you have registered, and what you let apps do"),
     "sessions.json": N_("Browsers that are logged in, and those that show notifications"),
     "challenges.json": N_("Challenges and matches that wait"),
     "sanctions.json": N_("What moderators decided about you, and what you reported"),

@@ -3,13 +3,14 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code
 from infra.people.accounts import Accounts
 from infra.people.apps import Apps
 from infra.people.device_codes import DeviceCodes
-from infra.people.grants import MOST_GRANTS, MOST_OF_APP, UNUSED_DAYS, Grants
+from infra.people.grants import LASTS_DAYS, MOST_GRANTS, MOST_OF_APP, UNUSED_DAYS, Grants, _end_of
 from infra.people.tokens import Scope, Tokens
 from infra.redis import keys
 from tests.fakes.app import CHEAP
@@ -113,6 +114,7 @@ def test_grants_are_limited_and_those_that_nobody_uses_end(redis_client, monkeyp
     refused(Code.TOO_MANY, grants.begin, one, "matchpost-terminal", READ)
     grants.end_all(one)
     text = opened(client, one, apps[0])
+    old = grants.of_refresh_token(text, apps[0]).grant
     now = int(client.time()[0]) * 1000
     for days, lasts in ((UNUSED_DAYS - 1, True), (UNUSED_DAYS + 1, False)):
         monkeypatch.setattr(
@@ -120,6 +122,9 @@ def test_grants_are_limited_and_those_that_nobody_uses_end(redis_client, monkeyp
         )
         assert bool(grants.of_refresh_token(text, apps[0])) is lasts
         assert bool(grants.of(one)) is lasts
+    # one that is used all the time ends after a year
+    busy = replace(old, used=now + (LASTS_DAYS - 1) * 86_400_000)
+    assert _end_of(busy) == old.created + LASTS_DAYS * 86_400_000
 
 
 def test_codes_that_nobody_uses_end_no_grant_that_is_used(redis_client):

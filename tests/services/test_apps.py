@@ -308,6 +308,16 @@ def renewed(ask: Any, app: str, token: dict[str, Any], **more: str) -> httpx.Res
     return ask("token", grant_type="refresh_token", client_id=app, refresh_token=text, **more)
 
 
+def test_no_log_has_the_text_of_a_token(api, come, app, ask, get_token, caplog):
+    with caplog.at_level("DEBUG"):
+        player = api.player()
+        token = get_token(come(player), app)
+        renewed(ask, app, token)
+    said = [one.getMessage() for one in caplog.records]
+    assert "app-allowed" in said
+    assert not [text for text in said if re.search("m[cpr]_[A-Za-z0-9_-]{30}", text)]
+
+
 def test_a_refresh_token_that_is_used_twice_ends_all_of_its_family_and_nothing_else(
     api, come, app, ask, get_token
 ):
