@@ -20,11 +20,14 @@ from infra.people import grants as grants_module
 from infra.people.accounts.record import Passkey
 from infra.people.device_codes import DeviceCodes
 from infra.people.grants import MOST_OF_APP
+from infra.people.sessions import Sessions
 from infra.people.tokens import MOST_TOKENS
 from services.app import accounts
 from services.app.apps import answer_device
 from services.app.own_data import own_files
+from services.app.passwords import FRESH_MS
 from services.http.context import TaskIntervals
+from services.http.requests import SESSION_COOKIE
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.web import Guest, refusal
 
@@ -289,6 +292,28 @@ def test_a_code_is_good_for_its_app_alone_and_not_for_long(api, come, app, maker
     monkeypatch.setattr(grants_module, "time_ms", lambda _: now + 61_000)
     late = ask("token", grant_type="authorization_code", client_id=app, **given)
     assert late.json()["error"] == "invalid_grant"
+
+
+def test_an_old_session_lets_no_app_act_without_the_password(api, come, app, ask):
+    player = api.player()
+    guest = come()
+    past = Sessions(api.parts.people, lambda: api.parts.store.now() - FRESH_MS - 1_000)
+    guest.http.cookies.set(SESSION_COOKIE, past.open(player.account).text)
+    guest.name = player.name
+    code = ask("device", client_id=app).json()["user_code"]
+    for path, fields, on in (
+        ("/oauth/authorize", {"asked": urlsplit(asks(app)).query}, asks(app)),
+        ("/device/answer", {"code": code}, "/device"),
+    ):
+        seen = [
+            guest.send(path, {**fields, "answer": "yes", **password}, on=on)
+            for password in ({}, {"password": "wrong-one"}, {"password": PASSWORD})
+        ]
+        assert [one.status_code for one in seen] == [403, 401, 200], path
+        assert all('name="password"' in one.text for one in seen[:2]), path
+        refused = guest.send(path, {**fields, "answer": "no"}, on=on)
+        assert refused.status_code == (404 if path == "/device/answer" else 200)
+    assert len(api.parts.grants.of(player.account)) == 2
 
 
 def test_a_code_that_is_used_twice_ends_what_was_got_by_it(api, come, app, ask, get_token):

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.helpers.browser import faults_of
+
 PAGE = Path(__file__).parents[2] / "docs" / "apps.md"
 BLOCKS = re.findall(r"^```(sh|python)\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 PYTHON = next(text for kind, text in BLOCKS if kind == "python")
@@ -50,6 +52,7 @@ def test_the_program_of_the_page_acts_for_the_player_who_presses_allow(
         one.page.goto(address)
         expect(one.page.get_by_role("heading", name="Connect an app")).to_be_visible()
         expect(one.page.get_by_text("play for you")).to_be_visible()
+        assert faults_of(one.page) == []
         one.page.get_by_role("button", name="Allow", exact=True).click(no_wait_after=True)
 
     monkeypatch.setattr(webbrowser, "open", opened)

@@ -29,20 +29,23 @@ UserCode = Annotated[str, QueryParameter(name="user_code", max_length=20)]
 @pages.get("/oauth/authorize")
 def show_consent(request: AnyRequest, own_page: OwnPage) -> Response[str]:
     """Show what an app asks for; it goes on at once if the visitor has let it before and its site gets the answer."""
+    return _consent_page(own_page, list(request.query_params.multi_items()))
+
+
+def _consent_page(
+    own: OwnForm, fields: list[tuple[str, str]], reason: Refusal | None = None
+) -> Response[str]:
     # slow to import, and needed by apps alone
     from services.app import oauth  # noqa: PLC0415
 
-    app, visitor, fields = own_page.app, own_page.visitor, list(request.query_params.multi_items())
-    asked = oauth.read_authorization(app, visitor.site, fields, own_page.account)
+    app, visitor = own.app, own.visitor
+    asked = oauth.read_authorization(app, visitor.site, fields, own.account)
     if isinstance(asked, oauth.OAuthAnswer):
-        return _sent_back(own_page, asked)
+        return _sent_back(own, asked)
     place = urlsplit(asked.redirect)
     # any program on a machine could take the place of one to which a browser is sent there (RFC 8252, 8.6)
     if asked.allowed_before and place.scheme == "https":
-        return _sent_back(
-            own_page,
-            oauth.answer_authorization(app, visitor.site, fields, own_page.account),
-        )
+        return _sent_back(own, oauth.answer_authorization(app, visitor.site, fields, own.account))
     return secret_page(
         "consent.html",
         visitor,
@@ -51,6 +54,8 @@ def show_consent(request: AnyRequest, own_page: OwnPage) -> Response[str]:
         scopes=asked.scopes,
         asked_for=urlencode(fields),
         place=place.netloc if place.scheme == "https" else "",
+        factors=app.accounts.factors_of(own.account),
+        reason=reason,
     )
 
 
@@ -60,7 +65,13 @@ def answer_app(own: Own) -> Response[str]:
     from services.app import oauth  # noqa: PLC0415 - as above
 
     fields = parse_qsl(own.raw("asked"), keep_blank_values=True, max_num_fields=30)
-    account = own.account if own.get("answer") == "yes" else None
+    allowed = own.get("answer") == "yes"
+    try:
+        if allowed:
+            own.confirm()
+    except Refusal as reason:
+        return _consent_page(own, fields, reason)
+    account = own.account if allowed else None
     return _sent_back(own, oauth.answer_authorization(own.app, own.visitor.site, fields, account))
 
 
@@ -94,6 +105,7 @@ def _device_page(
         owner=apps.owner_of(own.app, waiting.app) if waiting else "",
         scopes=waiting.request.scopes if waiting else (),
         done=done,
+        factors=own.app.accounts.factors_of(own.account),
         reason=reason,
     )
 
@@ -111,9 +123,13 @@ def look_at_device(own: Own) -> Response[str]:
 @pages.post("/device/answer")
 def answer_device(own: Own) -> Response[str]:
     """Let a device act for the visitor, or refuse it."""
-    answer = "yes" if own.get("answer") == "yes" else "no"
+    code, answer = own.get("code"), "yes" if own.get("answer") == "yes" else "no"
+    waiting = None
     try:
-        apps.answer_device(own.app, own.account, own.get("code"), allowed=answer == "yes")
+        waiting = apps.waiting_device(own.app, own.account, code)
+        if answer == "yes":
+            own.confirm()
+        apps.answer_device(own.app, own.account, code, allowed=answer == "yes")
     except Refusal as reason:
-        return _device_page(own, own.get("code"), reason=reason)
+        return _device_page(own, code, reason=reason, waiting=waiting)
     return _device_page(own, done=answer)
