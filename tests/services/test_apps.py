@@ -2,6 +2,8 @@
 
 import html
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
@@ -230,6 +232,30 @@ def test_a_parameter_that_is_sent_twice_is_refused_on_the_page_and_at_the_endpoi
         headers={"Content-Type": "application/x-www-form-urlencoded"},
     )
     assert (twice.status_code, twice.json()["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("field", [*ASKED, "client_id"])
+def test_whatever_an_app_asks_is_answered(api, come, app, field):
+    guest = come(api.player())
+    for odd in (
+        '"',
+        "\\",
+        "\x00",
+        "ü\u202e",
+        "%",
+        "a" * 1_500,
+        "[",
+        "http://[",
+        "http://127.0.0.1:99999999/callback",
+    ):
+        asked = {"client_id": app, **ASKED, field: odd}
+        for answer in (
+            guest.get(f"/oauth/authorize?{urlencode(asked)}"),
+            guest.send(
+                "/oauth/authorize", {"asked": urlencode(asked), "answer": "yes"}, on="/device"
+            ),
+        ):
+            assert answer.status_code in (200, 400), (odd, answer.text)
 
 
 def test_a_player_who_says_no_is_asked_again_and_the_app_is_told(api, come, app):
@@ -706,3 +732,9 @@ def test_a_stream_ends_with_what_the_app_was_let(tmp_path):
             assert next(events).event == "hello"
             assert player.delete(f"/api/account/apps/{app}").status_code == 204
             assert [one for one in events if one.event] == []
+
+
+def test_a_server_at_rest_has_not_imported_what_apps_alone_need():
+    said = "import sys, services.http.app; print([one for one in sys.modules if 'authlib' in one])"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
