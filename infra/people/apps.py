@@ -138,12 +138,12 @@ class Apps:
 
     def add_user(self, client_id: str, account: AccountId) -> None:
         """Note that an account has let an app act for it."""
-        if client_id != TERMINAL_APP.client_id:
+        if _CLIENT_ID.fullmatch(client_id):
             self._client.sadd(keys.app_users(*_parts(client_id)), account)
 
     def remove_user(self, client_id: str, account: AccountId) -> None:
         """Forget that an account has let an app act for it."""
-        if client_id != TERMINAL_APP.client_id:
+        if _CLIENT_ID.fullmatch(client_id):
             self._client.srem(keys.app_users(*_parts(client_id)), account)
 
     def users(self, client_id: str) -> Iterator[AccountId]:

@@ -540,6 +540,16 @@ def test_nobody_removes_the_app_of_another(api, app):
     assert api.player().delete("/api/apps/matchpost-terminal").json()["code"] == "not-found"
 
 
+@pytest.mark.parametrize("client", ["nonsense", "matchpost-terminal", "0" * 32, "é"])
+def test_what_is_not_connected_can_not_be_disconnected(api, come, client):
+    player = api.player()
+    assert player.delete(f"/api/account/apps/{client}").json()["code"] == "not-found"
+    assert player.delete(f"/api/apps/{client}").json()["code"] == "not-found"
+    for what in ("disconnect", "remove"):
+        answer = come(player).send(f"/account/apps/{client}/{what}", on="/account/apps")
+        assert answer.status_code == 404, what
+
+
 @pytest.mark.parametrize(
     "body",
     [
