@@ -11,9 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.boards.pieces import player_captions, stone_kind
+from domain.boards.pieces import board_schema, player_captions, stone_kind
 from domain.boards.pow2_board import (
     INDEX,
+    INTERSECTION,
     LINE_SETS,
     LINES,
     NAMES,
@@ -33,6 +34,7 @@ from domain.game.protocol import (
     unreadable_move,
 )
 from domain.game.puzzle import DONE, SOLVER_IS_DONE, Ending, Puzzle, solver_outcome
+from domain.game.schemas import MoveNotation, Schema, notation, number, object_of, yes_or_no
 from domain.sentences import Sentences, Text, counted, words
 
 SAY: Final = Sentences(
@@ -197,6 +199,26 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
 
 
 _KINDS: Final = {"o": stone_kind("light", 0, SAY("set-stone"))}
+
+NOTATION: Final[MoveNotation] = notation(
+    f"({INTERSECTION})|-({INTERSECTION})|({DONE})",
+    ("at", "where a stone is placed"),
+    ("back", "the stone that is taken back"),
+    ("word", "the puzzle is submitted"),
+)
+
+POSITION: Final[Schema] = object_of(
+    {
+        "board": board_schema(NAMES, _KINDS),
+        "best": object_of(
+            {
+                "lines": number(len(LINES), "the lines that count in the best position so far"),
+                "stones": number(len(NAMES), "the fewest stones with so many"),
+            }
+        ),
+        "done": yes_or_no("whether the puzzle is submitted"),
+    }
+)
 
 
 def stones_by_line(position: Mapping[str, Any]) -> list[int]:

@@ -1,7 +1,7 @@
 """The pieces of a game in SVG: their kinds, icons beside names, figures of legends, and where they stand in words."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -14,6 +14,7 @@ from domain.game.painter import (
     place_sentences,
     stone,
 )
+from domain.game.schemas import by_place, letters
 from domain.sentences import Sentence, Text, text_in
 
 STONE: Final = 11
@@ -84,6 +85,12 @@ def where_pieces_are(view: BoardInput, kinds: PieceKinds) -> tuple[str, ...]:
             for letter, kind in kinds.items()
         }
     )
+
+
+def board_schema(names: Sequence[str], kinds: PieceKinds) -> dict[str, Any]:
+    """Return the JSON Schema of a `board`: a letter for each piece, by the name of its place."""
+    titles = {letter: kind.title for letter, kind in kinds.items()}
+    return by_place(names, letters(titles), "the pieces by place; an empty place is left out")
 
 
 def figures_of(kinds: PieceKinds, letters: Mapping[str, str]) -> dict[str, Markup]:

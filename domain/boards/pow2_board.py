@@ -38,6 +38,7 @@ from domain.game.painter import (
     text_line,
 )
 from domain.game.protocol import TextInput, TextPlace, UnreadableMove
+from domain.game.schemas import one_of
 from domain.sentences import (
     ENGLISH,
     ArgumentForm,
@@ -122,6 +123,8 @@ POINTS, _lines = _cross_lines()
 NAMES: Final = tuple(sorted(POINTS, key=lambda name: (name[0], int(name[1:]))))
 """The intersections' names; an intersection is an index into them."""
 INDEX: Final = {name: index for index, name in enumerate(NAMES)}
+INTERSECTION: Final = one_of(NAMES)
+"""A regular expression of their names."""
 EVERYWHERE: Final = (1 << len(NAMES)) - 1
 """The set of all intersections."""
 LINES: Final = tuple(tuple(INDEX[name] for name in line) for line in _lines)

@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.sentences import Sentence, Sentences
+from domain.sentences import Sentence, Sentences, Text
 
 SAY: Final = Sentences(
     "time",
@@ -173,6 +173,48 @@ UNRATED: Final = "--unrated"
 _NAMES: Final = (*_SYNTAX, "weekends", "pause", "unrated")
 _QUOTED: Final = 24
 """The most characters of a wrong flag that are compared or quoted."""
+
+
+class TermsFlag(msgspec.Struct, frozen=True):
+    """A flag of a time control, for programs and forms."""
+
+    name: str
+    pattern: str
+    """A regular expression of the whole flag. Its numbers are within the bounds of `form`."""
+    form: Text
+    """How it is written, with bounds."""
+    example: str
+
+
+_EXAMPLES: Final[Mapping[str, str]] = {
+    "nagtime": "7,14",
+    "forfeittime": "30",
+    "silence": "30",
+    "totaltime": "90",
+    "days": "3",
+    "bank": "10+1:20",
+    "vacation": "10",
+    "rated-from": "5",
+    "weekends": "off",
+    "pause": "off",
+}
+"""A value of each flag that takes one."""
+
+
+def terms_flags() -> tuple[TermsFlag, ...]:
+    """Return all flags that `read_time_control` reads."""
+    more = {"nagtime": f"(?:,{_NUMBER}){{0,{MOST_REMINDERS - 1}}}", "bank": f"(?::{_NUMBER})?"}
+    switches = {"weekends": SAY("on-off"), "pause": SAY("pause-on-off")}
+    found = [
+        (name, syntax.pattern.pattern + more.get(name, ""), syntax.form)
+        for name, syntax in _SYNTAX.items()
+    ]
+    found += [(name, f"(?:{'|'.join(_SWITCHES)})", form) for name, form in switches.items()]
+    valued = [
+        TermsFlag(name, f"^--{name}={values}$", form, f"--{name}={_EXAMPLES[name]}")
+        for name, values, form in found
+    ]
+    return (*valued, TermsFlag("unrated", f"^{UNRATED}$", UNRATED, UNRATED))
 
 
 def read_time_control(flags: Sequence[str]) -> TimeControl:

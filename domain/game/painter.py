@@ -146,6 +146,29 @@ def place(name: str, at: Point, title: str, *inside: Markup, last: bool) -> Mark
     return group(says, *inside, class_=marked, data_place=name, at=at)
 
 
+_GROUP: Final = re.compile("<g([^>]*[^/>])?>|</g>")
+_NAMED: Final = re.compile('data-place="([^"]*)"')
+_MOVED: Final = re.compile(r"translate\(([^ ]+) ([^)]+)\)(?: scale\(([^)]+)\))?")
+
+
+def places_in(picture: Picture) -> dict[str, Point]:
+    """Return where in a picture the places of its board are, by their names in moves."""
+    found: dict[str, Point] = {}
+    outer = [(0.0, 0.0, 1.0)]
+    for opening in _GROUP.finditer("".join(picture.body)):
+        if opening[0] == "</g>":
+            outer.pop()
+            continue
+        x, y, scale = outer[-1]
+        if moved := _MOVED.search(opening[0]):
+            x, y = x + float(moved[1]) * scale, y + float(moved[2]) * scale
+            scale *= float(moved[3] or 1)
+        outer.append((x, y, scale))
+        if named := _NAMED.search(opening[0]):
+            found[named[1]] = round(x, 2), round(y, 2)
+    return found
+
+
 def body(look: str, size: float, part: str = "body") -> Markup:
     """Return the outline of a piece, a disc; its look decides nothing but the colours."""
     del look

@@ -28,6 +28,7 @@ from domain.errors import Code, Refusal
 from domain.game.engine import GameEngine
 from domain.game.options import OptionField, read_options, write_options
 from domain.game.painter import Markup, Painter
+from domain.game.schemas import ANY_MOVE, MoveNotation, Schema
 from domain.sentences import Sentences, Text, Translation
 
 P = TypeVar("P", bound=msgspec.Struct)
@@ -455,6 +456,11 @@ class GamePackage:
     engine: GameEngine | None = None
     """An evaluation for robots and analysis; None to search by the rules alone."""
 
+    notation: MoveNotation = ANY_MOVE
+    """How moves are written, for programs and forms; without it they are any text."""
+    position: Schema = field(default_factory=dict)
+    """The JSON Schema of a position's `public_json`; an empty one allows anything."""
+
     text_places: Callable[[TextInput], Iterable[TextPlace]] = _no_places
     """Returns where the text drawing shows each place; without it a terminal lists the places."""
 
@@ -470,13 +476,14 @@ class GamePackage:
 
 
 class GamePart(StrEnum):
-    """A part of a game's package whose texts are no sentences: its option form, its guide.
+    """A part of a game's package whose texts are no sentences: its option form, its guide, the parts of its moves.
 
     They are English; a translation has their words in a context for each part, such as `pow2:options`.
     """
 
     OPTIONS = "options"
     GUIDE = "guide"
+    NOTATION = "notation"
 
 
 def game_context(game: str, part: GamePart) -> str:

@@ -1,10 +1,15 @@
-"""The games as players name them, and which drawing of their boards a player may choose."""
+"""The games as players name them, their guides, and which drawing of their boards a player may choose."""
 
 from functools import cache
+from importlib.resources import files
+from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.rules import AnyRules, all_rules, latest_rules
+from domain.rules import AnyRules, all_rules, game_by_key, latest_rules
+from domain.rules.guide import GameGuide, read_guide
 from services.app.sentences import SAY
+
+_GUIDE_FILE: Final = "guide.toml"
 
 
 @cache
@@ -45,3 +50,14 @@ def read_display(rules: AnyRules, text: str) -> str:
         said = SAY("no-display", game=rules.key, word=text[:24], known=known)
         raise Refusal(Code.BAD_OPTION, said)
     return text.lower()
+
+
+def guide_of(key: str) -> GameGuide | None:
+    """Return the guide of a game; None if its package has none."""
+    return _read_guide(game_by_key(key).package)
+
+
+@cache
+def _read_guide(package: str) -> GameGuide | None:
+    found = files(package).joinpath(_GUIDE_FILE)
+    return read_guide(found.read_text("utf-8")) if found.is_file() else None

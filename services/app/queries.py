@@ -4,15 +4,16 @@ Matches as rows of lists, also those whose rows have left Redis.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from domain.game.protocol import PuzzleScore
 from domain.match.history import PackedSnapshot, replay, unpack_snapshot
-from domain.match.state import MatchState, positions
+from domain.match.state import MatchState, deadline, positions
 from domain.records import AccountId
 from domain.rules import AnyRules, rules_by_id
 from infra.people.accounts import Profile
@@ -203,3 +204,26 @@ def _row_of(board: int, state: MatchState) -> MatchListRow:
         invited=state.invited,
         tournament=state.pairing[0] if state.pairing else 0,
     )
+
+
+class RunningMatch(NamedTuple):
+    """Of a match that goes on, beside its row in a list."""
+
+    deadline: int | None
+    """When the flag of the player to move falls, ms; None without a limit."""
+    last_move: str | None
+
+
+NOT_RUNNING: Final = RunningMatch(None, None)
+
+
+def running_matches(app: App, rows: Sequence[MatchListRow]) -> dict[int, RunningMatch]:
+    """Return those of these matches that go on, by board, in one round trip; one that can't be read is left out."""
+    boards = [row.board for row in rows if not row.over]
+    found: dict[int, RunningMatch] = {}
+    for board, data in zip(boards, app.store.snapshots(boards), strict=True):
+        with suppress(msgspec.MsgspecError):
+            state = unpack_snapshot(data).state
+            last = state.first_moves(state.ply)[-1] if state.ply else None
+            found[board] = RunningMatch(deadline(state), last)
+    return found

@@ -33,6 +33,7 @@ from services.http.api.routes import (
     disputes,
     drafts,
     events,
+    games,
     matches,
     messages,
     moderation,
@@ -71,6 +72,7 @@ _API_MODULES: Final = (
         players,
         rankings,
         command_line,
+        games,
     ),
     *(moderation, site, admin, system),
 )

@@ -9,6 +9,7 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
+from domain.match.offers import OFFER_KINDS
 from domain.records import AccountId
 from infra.languages.wording import IN_ENGLISH, Wording, wording
 from services.app.admission import members_only
@@ -218,10 +219,14 @@ def _no_form(written: Sequence[str], words: Wording) -> Refusal:
     known = {form.name.split()[0]: form.name for form in GENERAL_FORMS}
     # where forms share a name, the first is suggested
     known = {form.name: form.usage() for form in reversed(GAME_FORMS)} | known
-    known |= {name: f"help {name}" for name in game_keys()}
+    known |= {name: f"help {name}" for name in game_keys()} | {"unsubscribe": known["signoff"]}
     name = quote_safely(written[0], known, words)
     said = words.gettext("there is no command %(name)s", name=name)
     return Refusal(Code.UNKNOWN_COMMAND, f"{said}; {nearest(lowered[0], known, words)}")
+
+
+_IN_MOVE: Final = ("accept", "reject", "resume", "reveal", "undo")
+"""Words that stand in place of a move."""
 
 
 def _no_game_form(written: Sequence[str], game: str, words: Wording) -> Refusal:
@@ -231,6 +236,9 @@ def _no_game_form(written: Sequence[str], game: str, words: Wording) -> Refusal:
         return Refusal(Code.USAGE, words.gettext("say what to do: %(forms)s", forms=forms))
     if meant := _forms_begun_by(GAME_FORMS, written):
         return _usage_refusal(meant, game, words)
+    instead = {word: word for word in _IN_MOVE}
+    instead |= {kind: f"propose {kind}" for kind in OFFER_KINDS if kind not in instead}
+    known |= {word: f"{game} move BOARD userid password {text}" for word, text in instead.items()}
     name = quote_safely(written[0], known, words)
     said = words.gettext("%(game)s has no command %(name)s", game=game, name=name)
     return Refusal(Code.UNKNOWN_COMMAND, f"{said}; {nearest(written[0], known, words)}")

@@ -106,7 +106,7 @@ MOVED = "/games/pow2/try/options"
 
 
 def is_for_guests(path: str) -> bool:
-    if path in ("/api", "/api/games", "/api/games/pow2"):
+    if path in ("/api", "/api/games", "/api/games/pow2", "/api/games/pow2/schema"):
         return True
     return path.startswith(tuple(one for one in FOR_GUESTS if one not in ("/api", "/api/games")))
 

@@ -325,6 +325,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "follows.followed_boards": Row((LANGUAGE, WEB), "a program asks for each player's matches"),
     "queries.listed_matches": Row((LANGUAGE, WEB), "the API lists matches by `infra`"),
     "queries.with_older": WITHIN,
+    "queries.running_matches": Row((API,), "a page reads its matches with their rows"),
     "messages.mark_unread_from": Row((WEB,), "a program keeps by itself what it shows as new"),
     "messages.mute_chat": Row(),
     "messages.unmute_chat": Row(),

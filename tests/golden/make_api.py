@@ -134,6 +134,8 @@ class Exchange:
 def _read(answer: Any) -> Any:
     if answer.headers["content-type"] == "application/zip":
         return answer.content[:2].decode()  # the rest has times
+    if answer.headers["content-type"] == "image/png":
+        return answer.content[1:4].decode()
     return answer.json() if "json" in answer.headers["content-type"] else answer.text
 
 
@@ -205,6 +207,7 @@ def _play(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_match", board=board, legal=True)
     said.call("show_ply", board=board, ply=1)
     said.call("show_svg", board=board, ply=1)
+    said.call("show_png", board=board, ply=1)
     said.call("show_text", board=board, display="small")
     said.call("show_text_board", board=board, ply=0, display="small", move="m13-j7")
     said.call("show_events", board=board, **{"from": 2})
@@ -279,6 +282,8 @@ def _look(said: Exchange, alice: Player, bob: Player) -> None:
     said.listen("follow_account", bob, 2)
     said.call("list_games")
     said.call("show_game", game="pow2")
+    said.call("show_game_schema", game="torere")
+    said.call("judge_game", body={"moves": ["4-0"]}, game="torere", picture=True)
     said.call("show_help", topic="pow2")
     said.call("do_line", body="pow2 show 1", **{"Idempotency-Key": "7d3c-2"})
     said.call("show_error", code="stale-ply")

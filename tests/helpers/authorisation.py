@@ -16,12 +16,13 @@ OF_AN_OPERATOR = ("unauthorized", "not-an-operator", "not-an-operator", "missing
 
 ROUTES = {
     PUBLIC: """
-        show_match show_ply show_svg show_text show_text_board show_events export_document
+        show_match show_ply show_svg show_png show_text show_text_board show_events export_document
         list_matches event_receipt list_challenges show_challenge show_site list_clubs
         show_club list_tournaments show_tournament show_tournament_events
         export_tournament_document sign_up make_token show_player list_robots
         list_ratings show_rating list_standings list_history show_head_to_head list_scores
-        list_games show_game show_help do_line show_oauth_metadata ask_for_device revoke_app_token show_error openapi show_api health readiness
+        list_games show_game show_game_schema judge_game show_help do_line show_oauth_metadata ask_for_device revoke_app_token
+        show_error openapi show_api health readiness
     """,
     OF_THE_MATCH_TO_PLAY: """
         give_command command_outcome command_receipt lay_replies drop_replies drop_draft say

@@ -94,6 +94,8 @@ def of_games() -> Iterator[Key]:
     for game in all_games():
         for text in option_texts(game):
             yield game_context(game.key, GamePart.OPTIONS), text
+        for part in game.notation.parts:
+            yield game_context(game.key, GamePart.NOTATION), part.means
         if guide := guide_of(game):
             for text in guide_texts(guide):
                 yield game_context(game.key, GamePart.GUIDE), text

@@ -23,8 +23,8 @@ from infra.mail.email import Attachment
 from infra.mail.receipt_attachments import with_receipt_line
 from infra.people.accounts.record import AccountChange, MailAddress, Profile
 from infra.people.masthead import Masthead
+from services.app.games import guide_of
 from services.http.requests import wanted_language
-from services.http.web.boards.board_view import guide_of
 from services.language.commands import FORMS
 from services.mail.account_texts import code_text, reset_text
 

@@ -6,6 +6,7 @@ import json
 from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
@@ -51,9 +52,16 @@ def events_of(api: Api, board: int, query: str = "", **headers: str):
     return api.http.get(f"/api/matches/{board}/events{query}", headers=headers)
 
 
+def now_and_news(told: Iterator[Told]) -> tuple[Any, Told]:
+    """How its match stands now, and the next event without that, past comments."""
+    found = next(one for one in told if not one.comment)
+    now = found.data.get("match")
+    return now, found._replace(data={k: v for k, v in found.data.items() if k != "match"})
+
+
 def news(told: Iterator[Told]) -> Told:
     """The next event, past comments."""
-    return next(one for one in told if not one.comment)
+    return now_and_news(told)[1]
 
 
 def test_events_are_the_stored_bytes_with_what_they_say_and_enough_to_verify_a_match(api, pair):
@@ -279,7 +287,10 @@ def test_a_player_is_told_what_happens_in_the_own_matches_from_now_on_and_nothin
         api.match(one, third)
         board = api.match(one, other)
         assert one.move(board, "m13-j7").is_success
-        found = [news(told) for _ in range(2)]
+        found = [news(told)]
+        now, after = now_and_news(told)
+        found.append(after)
+    assert now == {"state": "waiting", "ply": 1, "waits_for": [1]}
     assert [(each.event, each.data["board"]) for each in found] == [
         ("challenged", board), ("your-turn", board),
     ]  # fmt: skip
@@ -351,7 +362,7 @@ def test_the_first_event_has_an_id_to_go_on_after_and_data_like_any_other(api):
         first = next(told)
     at = int(first.id.partition("-")[0])
     assert first.event == "hello"
-    assert first.data == {"board": 0, "seq": 0, "at": at, "kind": "hello"}
+    assert first.data == {"board": 0, "seq": 0, "at": at, "kind": "hello", "match": None}
     board = api.match(one, other)  # while nobody listens
     with follow(api, other, Last_Event_ID=first.id) as told:
         assert next(told).id == first.id

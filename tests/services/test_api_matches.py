@@ -76,6 +76,16 @@ def test_a_board_is_drawn_at_any_ply(api, pair):
     assert "by resignation" in api.http.get(path).text
 
 
+def test_a_board_is_a_picture_for_programs_without_svg_too(api, pair):
+    play(pair, "m13-j7")
+    path = f"/api/matches/{pair[2]}/board.png"
+    first, last = (api.http.get(f"{path}?ply={ply}") for ply in (0, 1))
+    assert last.headers["content-type"] == "image/png"
+    assert last.content.startswith(b"\x89PNG\r\n")
+    assert first.content != last.content == api.http.get(path).content
+    assert code_of(api.http.get(f"{path}?ply=2")) == "unknown-ply"
+
+
 def test_a_board_is_written_in_any_display_and_says_where_its_places_are(api, pair):
     play(pair, "m13-j7")
     path = f"/api/matches/{pair[2]}/board"

@@ -16,8 +16,8 @@ from domain.sentences import ENGLISH
 from infra.languages.wording import wording
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
-from services.app.games import game_keys
-from services.http.web.boards.board_view import draw_guide_picture, guide_of
+from services.app.games import game_keys, guide_of
+from services.http.web.boards.board_view import draw_guide_picture
 from services.http.web.challenges.match_draft import (
     chosen_options,
     featured_games,

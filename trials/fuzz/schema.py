@@ -1,10 +1,11 @@
 """Requests that schemathesis makes from the OpenAPI document, against the API on a real server.
 
-    python trials/fuzz/schema.py [EXAMPLES] [SEED]
+    python trials/fuzz/schema.py [EXAMPLES] [SEED] [COUNT]
 
 EXAMPLES is how many requests are made for each operation, valid and wrong ones; what schemathesis
 makes by itself to cover each bound comes on top. Each has to be answered as the document promises,
-and none with a failure of the server. Prints how many there were, and fails where one was not.
+and none with a failure of the server. With COUNT there are further runs, each by the next seed on a fresh server, until there
+were so many requests. Prints how many there were, and fails where one was not as promised.
 """
 
 import json
@@ -43,8 +44,10 @@ NOT_CHECKED = (
 )
 """What the tool expects of all that is made or deleted, and is not so here."""
 
-REFUSED = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429"]
-"""How a request may be answered that the document does not allow; 413 if it is too long as well."""
+REFUSED = [
+    *("400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "431"),
+]
+"""How a request may be answered that the document does not allow; 413 and 431 if it is too long as well."""
 
 PASSWORD = "in-no-example"
 
@@ -125,6 +128,7 @@ def _config(there: Mapping[str, Sequence[Any]]) -> str:
         f'"{place}.{name}" = {{ dictionary = "{name}", probability = {SHARE} }}'
         for name in there
         for place in ("path", "query", "body")
+        if f"{place}.{name}" != "query.board"  # a list in a text
     ]
     refused = f"[checks.negative_data_rejection]\nexpected-statuses = {json.dumps(REFUSED)}"
     return "\n".join([*names, "[parameters]", *used, refused])
@@ -166,9 +170,12 @@ def _statuses(file: Path) -> Counter[str]:
     return found
 
 
-def main(examples: int = 300, seed: int = 1) -> None:
-    with TemporaryDirectory() as folder, Api(Path(folder)) as api:
-        report = run(api, examples, seed)
+def main(examples: int = 300, seed: int = 1, count: int = 1) -> None:
+    report = Report(Counter(), "", failed=False)
+    while report.statuses.total() < count and not report.failed:
+        with TemporaryDirectory() as folder, Api(Path(folder)) as api:
+            report += run(api, examples, seed)
+        seed += 1
     print(report.text)
     for status, many in sorted(report.statuses.items()):
         print(f"{many:>9}  {status}")
@@ -177,4 +184,4 @@ def main(examples: int = 300, seed: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]))
+    main(*map(int, sys.argv[1:4]))

@@ -5,7 +5,7 @@ from typing import Final
 from domain.boards.pow2_board import places_below, unopposed
 from domain.game.engine import GameEngine, Values
 from domain.game.protocol import STONE_PROMPT, GamePackage
-from domain.games.duo import drawing
+from domain.games.duo import drawing, schemas
 from domain.games.duo.rules import DuoPosition, DuoRules
 
 _MOST_STONES: Final = 48
@@ -35,4 +35,6 @@ GAME = GamePackage(
     prompt=STONE_PROMPT,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

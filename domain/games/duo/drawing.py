@@ -18,7 +18,7 @@ def draw(view: TextInput) -> str:
     return board_below(f"Stones placed: Light {light} Dark {dark}{after}", view)
 
 
-_KINDS: Final = {"o": stone_kind("light", 0, SAY("light")), "x": stone_kind("dark", 0, SAY("dark"))}
+KINDS: Final = {"o": stone_kind("light", 0, SAY("light")), "x": stone_kind("dark", 0, SAY("dark"))}
 
 
 def paint(view: BoardInput) -> Picture:
@@ -28,8 +28,8 @@ def paint(view: BoardInput) -> Picture:
     counts = SAY("counts", stones=light + dark, light=light, dark=dark)
     if colour:
         counts = SAY("next", counts=counts, colour=COLOURS.index(colour))
-    beside = player_captions(view, _KINDS, "x" if colour == "dark" else "o", [counts])
-    return board_picture(view, _KINDS, beside, marks=lines_owned(view.position["board"]))
+    beside = player_captions(view, KINDS, "x" if colour == "dark" else "o", [counts])
+    return board_picture(view, KINDS, beside, marks=lines_owned(view.position["board"]))
 
 
 FIGURES: Final = {"light line": line_figure("light"), "dark line": line_figure("dark")}

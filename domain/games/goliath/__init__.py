@@ -5,7 +5,7 @@ from typing import Final
 from domain.boards.pow2_board import EVERYWHERE, adjacent_to, places_below
 from domain.game.engine import Budgets, GameEngine, SearchMethod, Values
 from domain.game.protocol import PIECE_PROMPT, GamePackage
-from domain.games.goliath import drawing, form
+from domain.games.goliath import drawing, form, schemas
 from domain.games.goliath.rules import GoliathPosition, GoliathRules
 
 _BESIDE: Final = 2
@@ -54,4 +54,6 @@ GAME = GamePackage(
     prompt=PIECE_PROMPT,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

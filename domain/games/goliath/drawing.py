@@ -28,7 +28,7 @@ def _figure(look: str, seat: int, name: str) -> PieceKind:
     return PieceKind(f"{look} figure", seat, name, shapes, FIGURE_RING)
 
 
-_KINDS: Final = {
+KINDS: Final = {
     "D": _figure("light", 0, "David"),
     "G": _figure("dark", 1, "Goliath"),
     "o": stone_kind("light", 0, SAY("stone", owner=0)),
@@ -48,8 +48,8 @@ def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     counts = [SAY("left", stones=left) for left in view.position["supply"]]
     return board_picture(
-        view, _KINDS, player_captions(view, _KINDS, "DG", counts), _with_throw(view.last)
+        view, KINDS, player_captions(view, KINDS, "DG", counts), _with_throw(view.last)
     )
 
 
-FIGURES: Final = figures_of(_KINDS, {"david": "D", "goliath": "G", "stone": "o", "dark stone": "x"})
+FIGURES: Final = figures_of(KINDS, {"david": "D", "goliath": "G", "stone": "o", "dark stone": "x"})

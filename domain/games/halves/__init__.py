@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from domain.game.protocol import ChoiceWords, GamePackage, WordMove
-from domain.games.halves import drawing, engine, form
+from domain.games.halves import drawing, engine, form, schemas
 from domain.games.halves.position import KEEP, SWAP, HalvesMove, HalvesPhase, HalvesPosition
 from domain.games.halves.rules import HalvesRules
 from domain.games.halves.sentences import SAY
@@ -43,4 +43,6 @@ GAME = GamePackage(
     text_places=drawing.text_places,
     choice=choice,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

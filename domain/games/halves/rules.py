@@ -62,11 +62,12 @@ from domain.sentences import Text
 
 KEY: Final = "halves"
 FORM: Final = SAY("form")
-_WORDS: Final = {"keep": KEEP, "swap": SWAP}
-_NUMBERS: Final = re.compile("([1-9][0-9]{0,3})(?:,([1-9][0-9]{0,3}))?")
+WORDS: Final = {"keep": KEEP, "swap": SWAP}
+NUMBERS: Final = "([1-9][0-9]{0,3})(?:,([1-9][0-9]{0,3}))?"
+_NUMBERS: Final = re.compile(NUMBERS)
 _STUCK_FROM: Final = 4
 """From this number of free edges on, all tiles may lack them; an outermost tile always has three."""
-_PHASE_NAMES: Final = {
+PHASE_NAMES: Final = {
     HalvesPhase.GROW: "wax",
     HalvesPhase.CONTRACT: "contract",
     HalvesPhase.SHRINK: "wane",
@@ -279,8 +280,8 @@ class HalvesRules(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
     def read(self, text: str) -> HalvesMove:
         """Return the move that a text has: one or two numbers, or a word of the contract."""
         plain = "".join(text.split()).lower()
-        if text.isascii() and plain in _WORDS:
-            return _WORDS[plain]
+        if text.isascii() and plain in WORDS:
+            return WORDS[plain]
         found = _NUMBERS.fullmatch(plain)
         if not found:
             raise unreadable_move(text, FORM)
@@ -354,7 +355,7 @@ class HalvesRules(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
             else:
                 gone.append([*axial(at), tile + 1])
         form = {
-            "phase": _PHASE_NAMES[position.phase],
+            "phase": PHASE_NAMES[position.phase],
             "colours": list(position.colours),
             "tiles": tiles,
         }

@@ -6,7 +6,7 @@ from domain.boards.pow2_board import JUMPS, places_below
 from domain.boards.sets import bits
 from domain.game.engine import GameEngine, Values
 from domain.game.protocol import GamePackage
-from domain.games.jump import drawing, form
+from domain.games.jump import drawing, form, schemas
 from domain.games.jump.rules import STONES, JumpMove, JumpPosition, JumpRules, first_moves
 
 _MOST_CHAINS: Final = 300
@@ -56,4 +56,6 @@ GAME = GamePackage(
     text_places=places_below,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

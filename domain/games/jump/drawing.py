@@ -18,7 +18,7 @@ def draw(view: TextInput) -> str:
 
 
 _CORE: Final = 5
-_KINDS: Final = {
+KINDS: Final = {
     "O": PieceKind(
         "light jumper",
         0,
@@ -36,8 +36,8 @@ def paint(view: BoardInput) -> Picture:
     stones, part_two = len(letters), letters and "O" not in letters
     counts = SAY("left", stones=stones, plies=plies) if part_two else SAY("set", stones=stones)
     return board_picture(
-        view, _KINDS, player_captions(view, _KINDS, "o" if part_two else "O", [counts])
+        view, KINDS, player_captions(view, KINDS, "o" if part_two else "O", [counts])
     )
 
 
-FIGURES: Final = figures_of(_KINDS, {"jumper": "O", "stone": "o"})
+FIGURES: Final = figures_of(KINDS, {"jumper": "O", "stone": "o"})

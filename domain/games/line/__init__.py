@@ -5,7 +5,7 @@ from typing import Final
 from domain.boards.pow2_board import places_below
 from domain.game.engine import Budgets, GameEngine, SearchMethod, Slips, Values
 from domain.game.protocol import STONE_PROMPT, GamePackage
-from domain.games.line import drawing, form
+from domain.games.line import drawing, form, schemas
 from domain.games.line.rules import LinePosition, LineRules, open_places_of
 
 _SCALE: Final = 6.0
@@ -47,4 +47,6 @@ GAME = GamePackage(
     prompt=STONE_PROMPT,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

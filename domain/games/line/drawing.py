@@ -15,7 +15,7 @@ def draw(view: TextInput) -> str:
     return board_below(f"Stones placed: Light {light} Dark {dark}", view)
 
 
-_KINDS: Final = {
+KINDS: Final = {
     "o": stone_kind("light", 0, SAY("side", seat=0)),
     "x": stone_kind("dark", 1, SAY("side", seat=1)),
 }
@@ -25,7 +25,7 @@ def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     counts = [SAY("placed", stones=placed) for placed in view.position["stones"]]
     owned = lines_owned(view.position["board"])
-    return board_picture(view, _KINDS, player_captions(view, _KINDS, "ox", counts), marks=owned)
+    return board_picture(view, KINDS, player_captions(view, KINDS, "ox", counts), marks=owned)
 
 
 FIGURES: Final = {"light line": line_figure("light"), "dark line": line_figure("dark")}

@@ -5,7 +5,7 @@ from typing import Final
 from domain.boards.pow2_board import places_below
 from domain.game.engine import Budgets, GameEngine, SearchMethod, Values
 from domain.game.protocol import PIECE_PROMPT, GamePackage
-from domain.games.pow2 import drawing, form
+from domain.games.pow2 import drawing, form, schemas
 from domain.games.pow2.rules import Pow2Position, Pow2Rules
 
 _SCALE: Final = 8.0
@@ -38,4 +38,6 @@ GAME = GamePackage(
     prompt=PIECE_PROMPT,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

@@ -62,7 +62,7 @@ def _aged(look: str, seat: int) -> PieceKind:
     return PieceKind(f"{look} aged", seat, SAY("aged", seat=seat), _AGED)
 
 
-_KINDS: Final = {
+KINDS: Final = {
     "O": _fresh("light", 0),
     "o": _aged("light", 0),
     "X": _fresh("dark", 1),
@@ -73,9 +73,7 @@ _KINDS: Final = {
 def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     counts = [SAY("left", left=left) for left in view.position["supply"]]
-    return board_picture(view, _KINDS, player_captions(view, _KINDS, "OX", counts))
+    return board_picture(view, KINDS, player_captions(view, KINDS, "OX", counts))
 
 
-FIGURES: Final = figures_of(
-    _KINDS, {"fresh": "O", "dark fresh": "X", "aged": "o", "dark aged": "x"}
-)
+FIGURES: Final = figures_of(KINDS, {"fresh": "O", "dark fresh": "X", "aged": "o", "dark aged": "x"})

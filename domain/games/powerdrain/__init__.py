@@ -4,7 +4,7 @@ from typing import Final
 
 from domain.game.engine import Budgets, GameEngine, SearchMethod, Values
 from domain.game.protocol import GamePackage
-from domain.games.powerdrain import drawing, form
+from domain.games.powerdrain import drawing, form, schemas
 from domain.games.powerdrain.grid import remaining_volts
 from domain.games.powerdrain.rules import PowerdrainPosition, PowerdrainRules
 from domain.games.powerdrain.sentences import SAY
@@ -46,4 +46,6 @@ GAME = GamePackage(
     text_places=drawing.text_places,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

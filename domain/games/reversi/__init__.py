@@ -4,7 +4,7 @@ from typing import Final
 
 from domain.game.engine import GameEngine, SearchMethod, Values
 from domain.game.protocol import STONE_PROMPT, GamePackage
-from domain.games.reversi import drawing
+from domain.games.reversi import drawing, schemas
 from domain.games.reversi.rules import ALL, GRID, ReversiPosition, ReversiRules, near
 
 _CORNERS: Final = tuple(1 << GRID.index[name] for name in ("a1", "h1", "a8", "h8"))
@@ -45,4 +45,6 @@ GAME = GamePackage(
     prompt=STONE_PROMPT,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

@@ -22,7 +22,7 @@ def text_places(view: TextInput) -> Iterator[TextPlace]:
     return grid_places(GRID)
 
 
-_KINDS: Final = {
+KINDS: Final = {
     "x": stone_on(GRID, "dark", BLACK, SAY("disc-of", disc=BLACK)),
     "o": stone_on(GRID, "light", WHITE, SAY("disc-of", disc=WHITE)),
 }
@@ -32,7 +32,7 @@ def paint(view: BoardInput) -> Picture:
     """Draw a position, with the number of each player's discs."""
     letters = [*view.position["board"].values()]
     counts = [SAY("counts", discs=letters.count(letter)) for letter in LETTERS]
-    return paint_grid(GRID, view, _KINDS, player_captions(view, _KINDS, LETTERS, counts))
+    return paint_grid(GRID, view, KINDS, player_captions(view, KINDS, LETTERS, counts))
 
 
-FIGURES: Final = figures_of(_KINDS, {"black": "x", "white": "o"})
+FIGURES: Final = figures_of(KINDS, {"black": "x", "white": "o"})

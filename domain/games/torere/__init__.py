@@ -4,7 +4,7 @@ from typing import Final
 
 from domain.game.engine import Budgets, GameEngine, SearchMethod
 from domain.game.protocol import PIECE_PROMPT, GamePackage
-from domain.games.torere import drawing
+from domain.games.torere import drawing, schemas
 from domain.games.torere.rules import TorereRules
 
 ENGINE: Final = GameEngine(method=SearchMethod.ALPHA_BETA, budgets=Budgets(51, 53, 500))
@@ -26,4 +26,6 @@ GAME = GamePackage(
     prompt=PIECE_PROMPT,
     engine=ENGINE,
     figures=drawing.FIGURES,
+    notation=schemas.NOTATION,
+    position=schemas.POSITION,
 )

@@ -5,6 +5,8 @@ from typing import Final
 
 from domain.boards.line_puzzle import (
     FIGURES,
+    NOTATION,
+    POSITION,
     LinePuzzlePosition,
     draw_lines,
     paint_lines,
@@ -45,4 +47,6 @@ GAME = GamePackage(
     prompt=STONE_PROMPT,
     engine=ENGINE,
     figures=FIGURES,
+    notation=NOTATION,
+    position=POSITION,
 )

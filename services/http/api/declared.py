@@ -225,3 +225,13 @@ class ETag:
         if self.is_current(request):
             return self.not_modified()
         return Response(make(), media_type=media_type, headers=self.headers)
+
+
+def tagged(request: Request[Any, Any, Any], content: Content) -> Response[Content]:
+    """Return an answer with a tag of all that it says; for answers that cost less than their way to the client."""
+    return ETag(type(content).__name__, content).answer(request, lambda: content)
+
+
+def created(content: Content, path: str) -> Response[Content]:
+    """Return an answer about what was made, with its path in `Location`."""
+    return Response(content, headers={"Location": path})

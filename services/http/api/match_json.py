@@ -1,12 +1,12 @@
 """The JSON of a match."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from domain.clocks import match_clock
-from domain.clocks.time_control import write_time_control
+from domain.clocks.time_control import TimeControl, write_time_control
 from domain.match.history import Snapshot
 from domain.match.imports import describe_source
 from domain.match.state import MatchState, deadline, position_at, position_of, robot_level
@@ -15,6 +15,7 @@ from domain.sentences import ENGLISH, Translation, text_in
 from infra.languages.wording import wording
 from services.app.matches import paused_since, phase_of, running_seat, seals_its_draw
 from services.app.names import shown_names
+from services.http.api.values import EndReason, LevelName, OfferKind, PhaseName, one_of
 from services.words.agreements import described
 from services.words.endings import over
 
@@ -29,14 +30,14 @@ class Seated(msgspec.Struct, frozen=True):
     """Userid of the player; null for a deleted account."""
     playing: bool
     """False once the player has resigned or run out of time."""
-    robot: str | None
+    robot: LevelName | None
     """Level of the robot that plays, such as `easy`; null for a person."""
 
 
 class OpenOffer(msgspec.Struct, frozen=True):
     """An open offer."""
 
-    kind: str
+    kind: OfferKind
     """The kind of offer, such as `draw`."""
     seat: Seat
     """The seat that made it."""
@@ -49,7 +50,7 @@ class Result(msgspec.Struct, frozen=True):
 
     winners: tuple[Seat, ...]
     """The seats that have won: all tied seats for a draw, none if the match does not count."""
-    reason: str
+    reason: EndReason
     """Why the match ended, such as `resignation`."""
     text: str
     """The result in words."""
@@ -63,6 +64,31 @@ class SeatClock(msgspec.Struct, frozen=True):
     """Counted time of all finished turns, in ms."""
     left_ms: int | None
     """Counted time until the flag falls, in ms, by the nearest limit; null without a limit."""
+
+
+class TimeLimits(msgspec.Struct, frozen=True):
+    """A time control in numbers; times are in days, and 0 is no limit."""
+
+    turn: int
+    """The time that a turn may take."""
+    total: int
+    """The time that all turns of a seat may take together."""
+    bank: int
+    """The time that each seat begins with and its turns use up."""
+    increment: int
+    """The time that each move adds to the bank of its seat."""
+    cap: int
+    """The time above which a bank never grows."""
+    reminders: tuple[int, ...]
+    """The times of a turn after which its player is reminded."""
+    weekends: bool
+    """Whether Saturdays and Sundays, UTC, count."""
+    vacation: int | None
+    """How many days of its player's vacations may stop the clock of a seat; null for all of them."""
+    pause: bool
+    """Whether the players can agree to a pause."""
+    rated_from: int
+    """The moves of the loser before which a forfeit changes no rating; 0 for a match that changes none."""
 
 
 class Clock(msgspec.Struct, frozen=True):
@@ -85,12 +111,14 @@ class Clock(msgspec.Struct, frozen=True):
     """Time at which the pause began, in ms since 1970; null if the match is not paused."""
     seats: tuple[SeatClock, ...]
     """The clocks by seat."""
+    limits: TimeLimits
+    """The `terms` in numbers, with their defaults."""
 
 
 class BeforeDraw(msgspec.Struct, frozen=True):
     """The state of the players' commitments before the draw."""
 
-    phase: str
+    phase: Annotated[str, one_of(("commit", "reveal"))]
     """`commit` until all have accepted, then `reveal`."""
     commitments: tuple[str, ...]
     """SHA-256 of the players' texts by seat, in hex; empty for a player who has not committed."""
@@ -113,7 +141,7 @@ class Invited(msgspec.Struct, frozen=True):
 class ImportedFrom(msgspec.Struct, frozen=True):
     """Where an imported match was played before."""
 
-    kind: str
+    kind: Annotated[str, one_of(("document", "record"))]
     """`document`, which its log proves, or `record`, a bare list of moves that nothing proves."""
     origin: str
     """The name of the log there; empty if none is known."""
@@ -168,7 +196,7 @@ class Match(msgspec.Struct, frozen=True):
     setup: Any
     """The result of the draw by chance; null before it, and in a match without one."""
     players: tuple[Seated, ...]
-    state: str
+    state: PhaseName
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[Seat, ...]
     """The seats that have to act: the seat to move, or before a draw by chance those that have yet
@@ -352,4 +380,21 @@ def _clock_json(state: MatchState, now: int, language: Translation) -> Clock | N
             )
             for seat in range(len(state.seats))
         ),
+        limits=_limits_json(clock.terms),
+    )
+
+
+def _limits_json(terms: TimeControl) -> TimeLimits:
+    options = terms.options
+    return TimeLimits(
+        turn=terms.turn,
+        total=terms.total,
+        bank=terms.bank,
+        increment=terms.increment,
+        cap=options.cap,
+        reminders=terms.reminders,
+        weekends=options.weekends,
+        vacation=options.vacation,
+        pause=options.pause,
+        rated_from=terms.rated_from,
     )

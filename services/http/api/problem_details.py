@@ -16,6 +16,7 @@ from services.app.error_codes import CODE_INFO, retry_seconds, server_failure, u
 from services.app.play import CommandPending, OutcomePending, RecordedRefusal
 from services.http.api.auth import parameters_of
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, with_choices
+from services.http.api.values import ErrorCode
 from services.http.middleware import allowed_methods
 from services.http.requests import headers_of_language, wanted_language
 
@@ -48,7 +49,7 @@ class Problem(msgspec.Struct, frozen=True):
     """The HTTP status."""
     detail: str
     """The error in a sentence, for people."""
-    code: str
+    code: ErrorCode
     """A stable code, for programs."""
 
 

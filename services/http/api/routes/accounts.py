@@ -3,6 +3,7 @@
 from typing import Annotated, Final, Literal
 
 import msgspec
+from litestar import Response
 from litestar.params import JSONBody, PathParameter
 from litestar.response import Stream
 from msgspec.structs import replace
@@ -10,15 +11,18 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.sentences import ENGLISH
+from infra.languages.catalogues import languages
 from infra.languages.wording import wording
 from infra.people.accounts import Profile
 from infra.people.tokens import USUAL_DAYS, Scope, Token
 from services.app import accounts, preferences
 from services.app.context import App
 from services.app.passwords import check_recent_password
+from services.app.preferences import CHALLENGE_CHOICES, MAIL_CHOICES
 from services.http.api.auth import Context, Own
 from services.http.api.bodies import RequestBody
-from services.http.api.declared import ANY_TOKEN, ANYBODY, ApiRoutes, refuses
+from services.http.api.declared import ANY_TOKEN, ANYBODY, ApiRoutes, created, refuses
+from services.http.api.values import one_of
 from services.words.own_archive import MEDIA_TYPE, archive_name, own_archive
 
 api = ApiRoutes("accounts")
@@ -62,13 +66,13 @@ class OwnAccount(msgspec.Struct, frozen=True):
     userid: str
     created: int
     """Time at which the account was created, in ms since 1970."""
-    language: str
+    language: Annotated[str, one_of(languages())]
     """The language of help."""
-    notify: str
+    notify: Annotated[str, one_of(MAIL_CHOICES)]
     """When mail is sent: `move` at once, `daily` once a day, or `none`."""
     signed_off: bool
     """True if the account gets no mail at all, whatever `notify` is."""
-    challenges: str
+    challenges: Annotated[str, one_of(CHALLENGE_CHOICES)]
     """Challenges by name that are accepted: from `anyone`, from `known` players, or from `none`."""
     addresses: tuple[Address, ...]
     displays: dict[str, str]
@@ -167,7 +171,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
     revoked."""
 
 
-@api.post("/api/accounts", "Sign up", ANYBODY, for_guests=True, status_code=201)
+@api.post("/api/accounts", "Sign up", ANYBODY, for_guests=True, located=True, status_code=201)
 @refuses(
     Code.BAD_NAME,
     Code.BAD_PASSWORD,
@@ -176,12 +180,13 @@ class IssuedToken(msgspec.Struct, frozen=True):
     Code.SIGNUPS_CLOSED,
     Code.BUSY,
 )
-def sign_up(data: JSONBody[Signup], context: Context) -> OwnAccount:
+def sign_up(data: JSONBody[Signup], context: Context) -> Response[OwnAccount]:
     """Create an account."""
     account = accounts.sign_up(
         context.app, data.userid, data.password, data.addresses, link=data.link
     )
-    return _with_notice(context.app, account)
+    made = _with_notice(context.app, account)
+    return created(made, f"/api/players/{made.userid}")
 
 
 @api.get("/api/account", "Your account", Scope.READ)

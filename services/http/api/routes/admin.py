@@ -3,6 +3,7 @@
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
+from litestar import Response
 from litestar.params import JSONBody, PathParameter, QueryParameter
 from msgspec.structs import asdict
 
@@ -27,7 +28,7 @@ from services.app.queries import find_player
 from services.app.roles import require_operator, set_role
 from services.http.api.auth import Own
 from services.http.api.bodies import RequestBody
-from services.http.api.declared import ApiRoutes, refuses
+from services.http.api.declared import ApiRoutes, created, refuses
 from services.http.api.routes.accounts import RECENT_PASSWORD, Password, Userid
 from services.words.acts import act_lines
 
@@ -216,12 +217,13 @@ def list_accounts(own: Own, starts: _Start = "", page: _Page = 1) -> ListedAccou
     return ListedAccounts(tuple(map(_account_json, found)), own.app.accounts.count())
 
 
-@api.post("/api/admin/accounts", "Make an account", Scope.ADMIN, status_code=201)
+@api.post("/api/admin/accounts", "Make an account", Scope.ADMIN, located=True, status_code=201)
 @refuses(Code.NOT_AN_OPERATOR, Code.BAD_NAME, Code.NAME_TAKEN, Code.BUSY)
-def admin_make_account(data: JSONBody[NewAccount], own: Own) -> NewAccountPassword:
+def admin_make_account(data: JSONBody[NewAccount], own: Own) -> Response[NewAccountPassword]:
     """Make an account for somebody, whatever the admission says, with a password that is made up."""
     password = make_account(own.app, data.userid, by=own.account)
-    return NewAccountPassword(data.userid.lower(), password)
+    made = NewAccountPassword(data.userid.lower(), password)
+    return created(made, f"/api/players/{made.userid}")
 
 
 @api.post("/api/admin/accounts/{userid:str}/suspend", "Suspend an account", Scope.ADMIN)

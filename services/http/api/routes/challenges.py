@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
+from litestar import Response
 from litestar.params import JSONBody, PathParameter, QueryParameter
 
 from domain.errors import Code
@@ -22,7 +23,7 @@ from services.app.opponents import games_of_robots, robots_here
 from services.app.play import WAIT_SECONDS
 from services.http.api.auth import AnyRequest, Caller, Context, Own, viewer_of
 from services.http.api.bodies import Key, RequestBody, Wait
-from services.http.api.declared import ANYBODY, ApiRoutes, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, created, refuses, tagged
 from services.http.api.routes.players import Cursor, GameFilter, Limit
 from services.http.api.routes.start import (
     OPENING_ERRORS,
@@ -31,6 +32,7 @@ from services.http.api.routes.start import (
     Words,
     with_opening,
 )
+from services.http.api.values import LevelName, one_of
 
 api = ApiRoutes("challenges")
 
@@ -67,7 +69,7 @@ class OpenChallenge(msgspec.Struct, frozen=True):
     """A challenge to all players."""
 
     id: str
-    state: str
+    state: Annotated[str, one_of(("open", "taken", "started", "withdrawn"))]
     """`open`, `taken` while its match is starting, `started` or `withdrawn`."""
     game: str
     rules: str
@@ -104,19 +106,23 @@ class Challenges(msgspec.Struct, frozen=True):
     """The `cursor` of the next page; null on the last."""
 
 
-@api.get("/api/challenges", "Challenges that you can join", ANYBODY)
+@api.get("/api/challenges", "Challenges that you can join", ANYBODY, tagged=True)
 @refuses(Code.UNKNOWN_GAME)
 def list_challenges(
-    context: Context, game: GameFilter = None, cursor: Cursor = 0, limit: Limit = 50
-) -> Challenges:
+    request: AnyRequest,
+    context: Context,
+    game: GameFilter = None,
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+) -> Response[Challenges]:
     """Return open challenges of all games, or of one game."""
     key = None if game is None else read_game(game).key
     found = context.app.challenges.list_open(key, cursor, limit + 1)
     more = cursor + limit if len(found) > limit else None
-    return Challenges(challenge_json(context.app, found[:limit]), more)
+    return tagged(request, Challenges(challenge_json(context.app, found[:limit]), more))
 
 
-@api.post("/api/challenges", "Open a challenge", Scope.PLAY, status_code=201)
+@api.post("/api/challenges", "Open a challenge", Scope.PLAY, located=True, status_code=201)
 @refuses(
     Code.SANCTIONED,
     Code.UNKNOWN_GAME,
@@ -130,7 +136,9 @@ def list_challenges(
     Code.NOT_WANTED,
     *OPENING_ERRORS,
 )
-def open_challenge(data: JSONBody[NewChallenge], own: Own, key: Key = None) -> OpenChallenge:
+def open_challenge(
+    data: JSONBody[NewChallenge], own: Own, key: Key = None
+) -> Response[OpenChallenge]:
     """Offer a match to all players, for 30 days.
 
     A request repeated with its key makes one challenge.
@@ -147,7 +155,8 @@ def open_challenge(data: JSONBody[NewChallenge], own: Own, key: Key = None) -> O
         club=club_at(own.app, own.account, data.club).id if data.club else "",
     )
     made = challenges.propose(own.app, actor, proposal, data.commitment)
-    return challenge_json(own.app, [made])[0]
+    shown = challenge_json(own.app, [made])[0]
+    return created(shown, f"/api/challenges/{shown.id}")
 
 
 @api.get("/api/challenges/{challenge:str}", "A challenge", ANYBODY)
@@ -230,7 +239,7 @@ class ListedRobot(msgspec.Struct, frozen=True):
     """A robot that you can play with."""
 
     userid: str
-    level: str
+    level: LevelName
     """`easy`, `medium` or `hard`."""
 
 
@@ -274,13 +283,16 @@ def own_challenges(own: Own) -> Challenges:
     return Challenges(challenge_json(own.app, found), None)
 
 
-@api.get("/api/robots", "Robots that play here", ANYBODY, tag="players")
-def list_robots(context: Context) -> Robots:
+@api.get("/api/robots", "Robots that play here", ANYBODY, tag="players", tagged=True)
+def list_robots(request: AnyRequest, context: Context) -> Response[Robots]:
     """Return the robots; each accepts any challenge by name at once, and no match with one is rated."""
     robots = robots_here(context.app)
-    return Robots(
-        tuple(ListedRobot(robot.userid, robot.level) for robot in robots),
-        tuple(rules.key for rules in games_of_robots()) if robots else (),
+    return tagged(
+        request,
+        Robots(
+            tuple(ListedRobot(robot.userid, robot.level) for robot in robots),
+            tuple(rules.key for rules in games_of_robots()) if robots else (),
+        ),
     )
 
 
@@ -296,7 +308,7 @@ def challenge_json(app: App, found: Sequence[Challenge]) -> tuple[OpenChallenge,
     return tuple(
         OpenChallenge(
             id=one.id,
-            state=str(one.state),
+            state=one.state,
             game=one.proposal.game,
             rules=one.proposal.rules,
             options=one.proposal.options,

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import msgspec
+from litestar import Response
 from litestar.params import JSONBody, PathParameter
 
 from domain.errors import Code
@@ -16,8 +17,9 @@ from services.app.names import userids_of
 from services.app.typed_values import read_choice
 from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.bodies import Key, RequestBody
-from services.http.api.declared import ANYBODY, ApiRoutes, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, created, refuses
 from services.http.api.routes.challenges import OpenChallenge, challenge_json
+from services.http.api.values import one_of
 
 api = ApiRoutes("clubs")
 
@@ -46,7 +48,7 @@ class ListedMember(msgspec.Struct, frozen=True):
 
     userid: str | None
     """Null for a deleted account."""
-    role: str
+    role: Annotated[str, one_of(ClubRole)]
     """`owner`, `organiser`, `captain` or `member`."""
     since: int
     """Time at which they joined, in ms since 1970."""
@@ -67,7 +69,7 @@ class ShownClub(msgspec.Struct, frozen=True):
     club: ListedClub
     text: str
     """About the club, in Markdown."""
-    role: str | None
+    role: Annotated[str, one_of(ClubRole)] | None
     """Your role; null if you are no member."""
     members: tuple[ListedMember, ...]
     """Owners first, then by role and by how long they have been members."""
@@ -193,12 +195,12 @@ def _shown(app: App, account: AccountId | None, path: str) -> ShownClub:
     )
 
 
-@api.post("/api/clubs", "Found a club", Scope.ACCOUNT, status_code=201)
+@api.post("/api/clubs", "Found a club", Scope.ACCOUNT, located=True, status_code=201)
 @refuses(Code.NOT_AN_OPERATOR, Code.BAD_NAME, Code.NAME_TAKEN, Code.TOO_MANY)
-def found_club(data: JSONBody[NewClub], own: Own) -> ShownClub:
+def found_club(data: JSONBody[NewClub], own: Own) -> Response[ShownClub]:
     """Found a club; you become its owner."""
     club = clubs.found_club(own.app, own.account, data.name)
-    return _shown(own.app, own.account, club.path)
+    return created(_shown(own.app, own.account, club.path), f"/api/clubs/{club.path}")
 
 
 @api.patch("/api/clubs/{path:str}", "Change a club", Scope.ACCOUNT)

@@ -22,7 +22,7 @@ from services.app.queries import best_scores
 from services.app.receipts import Answered
 from services.http.api.auth import AnyRequest, Caller, Context
 from services.http.api.bodies import TEXT, Key, Wait, check_media_type
-from services.http.api.declared import ANYBODY, ApiRoutes, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses, tagged
 from services.http.api.problem_details import headers_of_code, receipt_headers
 from services.http.api.routes.players import GameKey
 from services.http.context import ApiContext
@@ -67,32 +67,33 @@ class Score(msgspec.Struct, frozen=True):
     """Scores compare by these numbers, from the first on; smaller is better."""
 
 
-@api.get("/api/puzzles/{game:str}/scores", "The best scores of a puzzle", ANYBODY)
+@api.get("/api/puzzles/{game:str}/scores", "The best scores of a puzzle", ANYBODY, tagged=True)
 @refuses(Code.UNKNOWN_GAME, Code.USAGE, Code.UNKNOWN_OPTION, Code.BAD_OPTION)
 def list_scores(
+    request: AnyRequest,
     game: GameKey,
     context: Context,
     options: Annotated[
         str, QueryParameter(max_length=512, description="the puzzle's options, separated by spaces")
     ] = "",
-) -> list[Score]:
+) -> Response[list[Score]]:
     """Return the best score of each player, the best first."""
     rows = best_scores(context.app, read_puzzle(game), options.split())
     names = userids_of(context.app, (row.account for row in rows))
-    return [Score(row.board, names[row.account], row.at, row.rank) for row in rows]
+    return tagged(request, [Score(row.board, names[row.account], row.at, row.rank) for row in rows])
 
 
-@api.get("/api/games", "The games and puzzles", ANYBODY, for_guests=True)
-async def list_games() -> list[Game]:
+@api.get("/api/games", "The games and puzzles", ANYBODY, for_guests=True, tagged=True)
+async def list_games(request: AnyRequest) -> Response[list[Game]]:
     """Return all games."""
-    return [_game(latest_rules(key)) for key in game_keys()]
+    return tagged(request, [_game(latest_rules(key)) for key in game_keys()])
 
 
-@api.get("/api/games/{game:str}", "A game", ANYBODY, for_guests=True)
+@api.get("/api/games/{game:str}", "A game", ANYBODY, for_guests=True, tagged=True)
 @refuses(Code.UNKNOWN_GAME)
-async def show_game(game: GameKey) -> Game:
+async def show_game(request: AnyRequest, game: GameKey) -> Response[Game]:
     """Return a game; /api/help?topic= explains its rules."""
-    return _game(read_game(game))
+    return tagged(request, _game(read_game(game)))
 
 
 def _game(rules: AnyRules) -> Game:

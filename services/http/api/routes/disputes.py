@@ -29,6 +29,7 @@ from services.http.api.bodies import CommandSender, RequestBody, Sender
 from services.http.api.declared import COMMAND_ERRORS, ApiRoutes, refuses
 from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.players import Cursor, Limit
+from services.http.api.values import one_of
 
 api = ApiRoutes("disputes")
 
@@ -93,7 +94,7 @@ class NewRuling(RequestBody, frozen=True):
 class Remedy(msgspec.Struct, frozen=True):
     """A change in a match by a ruling."""
 
-    kind: str
+    kind: Annotated[str, one_of(("set-back", "result-changed", "time-given"))]
     """`set-back`, `result-changed` or `time-given`."""
     ply: int | None = None
     """The number of moves that are left."""
@@ -107,7 +108,7 @@ class Remedy(msgspec.Struct, frozen=True):
 class CaseEvent(msgspec.Struct, frozen=True):
     """A claim, a ruling or an appeal."""
 
-    kind: str
+    kind: Annotated[str, one_of(("claim", "ruling", "appeal"))]
     """`claim`, `ruling` or `appeal`."""
     seq: int
     """The number of its event in the match."""

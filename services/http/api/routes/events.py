@@ -18,13 +18,15 @@ from domain.match.history import decode_event, leaf_hash
 from domain.records import AccountId
 from domain.tournament.events import PlacesConfirmed, TournamentCancelled
 from infra.people.tokens import Scope
-from infra.projections.notices import NoticePosition, position_of
+from infra.projections.notices import OF_TOURNAMENTS, NoticePosition, position_of
 from services.app.damaged_match import UNREADABLE
+from services.app.matches import phase_of
 from services.app.tournaments import sees_club, visible_state
 from services.http.api.auth import AnyRequest, Caller, Context, Own, token_still_valid, viewer_of
 from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
 from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.tournaments import Number
+from services.http.api.values import EventType
 from services.http.context import ApiContext
 from services.http.streams.notice_stream import NoticeGap
 
@@ -75,7 +77,7 @@ class Event(msgspec.Struct, frozen=True):
     """Number of the event in its match or tournament; the first is 1."""
     at: int
     """Time at which the command was received, in ms since 1970."""
-    type: str
+    type: EventType
     """The kind of event, such as `moved`."""
     body: dict[str, Any]
     """The fields of the event; accounts and other bytes in hex."""
@@ -303,7 +305,8 @@ def _json_value(value: Any) -> Any:
     "Notices of your matches and messages, as they come",
     Scope.READ,
     description="Server-sent events without end. The stream begins with an event `hello`, "
-    "which is no notice and only has an id. "
+    "which is no notice and only has an id. In `match` a notice has `state`, `ply` and `waits_for` of its match as "
+    "they are when it is sent; null without a match. "
     "Last-Event-ID continues after the event with that id, as far back as /api/notices goes; an "
     "event `gap` says that older notices are no longer kept. Without Last-Event-ID the stream begins "
     "with what happens from now on.",
@@ -349,9 +352,25 @@ async def _notice_messages(context: ApiContext, account: bytes, after: NoticePos
                 yield _gap_message(notice)
             case _:
                 place = _event_id(position_of(notice))
-                yield _notice_message(
-                    *(notice.board, notice.seq, notice.at, str(notice.kind)), id_=place
+                now = (
+                    None
+                    if notice.kind in OF_TOURNAMENTS
+                    else await _match_now(context, notice.board)
                 )
+                yield _notice_message(
+                    *(notice.board, notice.seq, notice.at, str(notice.kind)), id_=place, now=now
+                )
+
+
+async def _match_now(context: ApiContext, board: int) -> dict[str, Any] | None:
+    """Return how a match stands when its notice is sent; None for none, and for one that can't be read."""
+    if not board:
+        return None
+    try:
+        state = (await context.match(board)).state
+    except Refusal:
+        return None
+    return {"state": phase_of(state), "ply": state.ply, "waits_for": state.waits}
 
 
 def _event_id(place: NoticePosition) -> str:
@@ -364,8 +383,15 @@ def _gap_message(gap: NoticeGap) -> ServerSentEventMessage:
 
 
 def _notice_message(
-    board: int, seq: int, at: int, kind: str, *, id_: str, comment: str | None = None
+    board: int,
+    seq: int,
+    at: int,
+    kind: str,
+    *,
+    id_: str,
+    comment: str | None = None,
+    now: dict[str, Any] | None = None,
 ) -> ServerSentEventMessage:
-    shown = {"board": board, "seq": seq, "at": at, "kind": kind}
+    shown = {"board": board, "seq": seq, "at": at, "kind": kind, "match": now}
     text = msgspec.json.encode(shown).decode()
     return ServerSentEventMessage(data=text, event=kind, id=id_, comment=comment)

@@ -16,6 +16,7 @@ from services.app.exports import DocumentReader, export_match
 from services.app.games import read_display
 from services.app.matches import check_ply, load_state
 from services.app.names import names_by_seat
+from services.app.pictures import mailed_png, packed_drawing
 from services.http.api.auth import AnyRequest, Context, viewer_of
 from services.http.api.bodies import TEXT
 from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
@@ -25,6 +26,7 @@ from services.http.context import ApiContext
 from services.words.endings import TextBoard, board_svg, board_text, text_board
 
 SVG_MEDIA_TYPE: Final = "image/svg+xml"
+PNG_MEDIA_TYPE: Final = "image/png"
 
 api = ApiRoutes("matches")
 
@@ -125,6 +127,27 @@ def show_svg(
     names = names_by_seat(context.app, state.seats)
     tag = ETag("svg", _etag_of_ply(state, at), names)
     return tag.answer(request, lambda: board_svg(state, at, names), SVG_MEDIA_TYPE)
+
+
+@api.get(
+    "/api/matches/{board:int}/board.png",
+    "A board as a picture (PNG)",
+    ANYBODY,
+    weight=10,
+    tagged=True,
+    media_type=PNG_MEDIA_TYPE,
+)
+@refuses(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED)
+def show_png(
+    request: AnyRequest, board: BoardNumber, context: Context, ply: Ply = None
+) -> Response[bytes]:
+    """Draw a board as a picture for programs that show no SVG, 640 pixels wide and in its light colours."""
+    state, at = _load_at(context.app, board, ply)
+    names = names_by_seat(context.app, state.seats)
+    tag = ETag("png", _etag_of_ply(state, at), names)
+    return tag.answer(
+        request, lambda: mailed_png(packed_drawing(board_svg(state, at, names))), PNG_MEDIA_TYPE
+    )
 
 
 @api.get(

@@ -19,6 +19,7 @@ from services.http.api.declared import ApiRoutes, refuses
 from services.http.api.routes.accounts import Userid
 from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.players import Cursor, Limit
+from services.http.api.values import one_of
 from services.http.context import API_FRONT_END
 
 api = ApiRoutes("letters")
@@ -57,7 +58,7 @@ class Message(msgspec.Struct, frozen=True):
     """Time at which it was sent, in ms since 1970."""
     userid: str | None
     """Userid of the sender; null for a deleted account."""
-    kind: str
+    kind: Annotated[str, one_of(("message", "broadcast"))]
     """`message`, or `broadcast` for a message to everybody."""
     text: str
 
@@ -130,7 +131,7 @@ def list_messages(own: Own, cursor: Cursor = 0, limit: Limit = 50) -> Messages:
     return Messages(
         own.app.messages.unread(account),
         tuple(
-            Message(message.at, name, str(message.kind), message.text)
+            Message(message.at, name, message.kind, message.text)
             for message, name in zip(shown, names, strict=True)
         ),
         cursor + limit if len(inbox) > cursor + limit else None,

@@ -16,6 +16,7 @@ from services.app.sentences import SAY
 from services.http.api.auth import Own
 from services.http.api.bodies import Key, RequestBody
 from services.http.api.declared import ApiRoutes, refuses
+from services.http.api.values import one_of
 
 api = ApiRoutes("moderation")
 
@@ -54,7 +55,7 @@ class ListedSanction(msgspec.Struct, frozen=True):
     """A sanction."""
 
     id: str
-    kind: str
+    kind: Annotated[str, one_of(SanctionKind)]
     """`warning`, `no-chat`, `no-matches` or `locked`."""
     since: int
     """Times are in ms since 1970."""
@@ -80,7 +81,7 @@ class ListedReport(msgspec.Struct, frozen=True):
 
     id: str
     at: int
-    kind: str
+    kind: Annotated[str, one_of(ReportKind)]
     about: str | None
     """Userid; null for a deleted account."""
     reporter: str | None
@@ -88,7 +89,7 @@ class ListedReport(msgspec.Struct, frozen=True):
     """The number of the match or the id of the challenge."""
     text: str
     """The text as it was when it was reported."""
-    reason: str
+    reason: Annotated[str, one_of(ReportReason)]
     words: str
     earlier: int
     """How many other reports about the player are kept."""

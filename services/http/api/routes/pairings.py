@@ -28,6 +28,7 @@ from services.http.api.bodies import Key, RequestBody, Wait
 from services.http.api.declared import ApiRoutes, refuses
 from services.http.api.routes.accounts import Userid
 from services.http.api.routes.start import Words
+from services.http.api.values import EndReason, ErrorCode, PhaseName
 from services.http.requests import note_budget, wanted_language
 
 api = ApiRoutes("tournaments")
@@ -72,7 +73,7 @@ class AnsweredPairing(msgspec.Struct, frozen=True):
     label: str
     board: int | None
     """The number of the match; null if the batch has not started."""
-    code: str | None
+    code: ErrorCode | None
     """Why this pairing is refused; null for one that could start."""
     detail: str | None
     """The same in words."""
@@ -94,7 +95,7 @@ class BatchResult(msgspec.Struct, frozen=True):
 
     winners: tuple[Seat, ...]
     """The seats that have won: all tied seats for a draw, none if the match does not count."""
-    reason: str
+    reason: EndReason
     """Why the match ended, such as `resignation`."""
 
 
@@ -105,7 +106,7 @@ class ListedPairing(msgspec.Struct, frozen=True):
     label: str
     players: tuple[str | None, ...]
     """Userids by seat; null for a deleted account."""
-    state: str
+    state: PhaseName
     """`waiting` until it has begun, then `active` or `over`."""
     result: BatchResult | None
     """Null until it is over."""

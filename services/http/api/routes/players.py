@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 import msgspec
+from litestar import Response
 from litestar.params import PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
@@ -13,10 +14,19 @@ from infra.people.tokens import Scope
 from infra.projections.match_lists import MatchFilter, MatchListRow
 from services.app.context import App
 from services.app.games import read_game
+from services.app.matches import MatchPhase
 from services.app.names import userids_of
-from services.app.queries import find_player, ratings_of
-from services.http.api.auth import Context, Own
-from services.http.api.declared import ANYBODY, ApiRoutes, refuses
+from services.app.queries import (
+    NOT_RUNNING,
+    RunningMatch,
+    find_player,
+    ratings_of,
+    running_matches,
+)
+from services.http.api.auth import AnyRequest, Context, Own, viewer_of
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses, tagged
+from services.http.api.match_json import OpenOffer
+from services.http.api.values import EndReason, LevelName, NoticeName, PhaseName
 
 MAX_ROWS: Final = 100
 """Rows of a page."""
@@ -51,7 +61,7 @@ class Listed(msgspec.Struct, frozen=True):
     options: tuple[str, ...]
     players: tuple[str | None, ...]
     """Userids by seat; null for a deleted account."""
-    state: str
+    state: PhaseName
     """`waiting` for consent, `active` or `over`."""
     waits_for: tuple[int, ...]
     """Seats that have to act."""
@@ -64,12 +74,19 @@ class Listed(msgspec.Struct, frozen=True):
     winners: tuple[int, ...] | None
     """Seats that have won: all tied seats for a draw, none if the match does not count. Null while
     the match is not over."""
-    reason: str
+    reason: EndReason
     """Why the match ended, such as `resignation`; empty while it is not over."""
     invited: tuple[int, ...] = ()
     """Seats that have yet to accept the match; such a match is in no list but that of its players."""
     tournament: int | None = None
     """The number of the tournament to which the match belongs; null without one."""
+    deadline: int | None = None
+    """Time at which the time of those who have to act is over, in ms since 1970; null for a match that is over or
+    paused, or has no limit."""
+    last_move: str | None = None
+    """The last move in canonical form; null for a match that is over or has none."""
+    offer: OpenOffer | None = None
+    """Null if no offer is open."""
 
 
 class Matches(msgspec.Struct, frozen=True):
@@ -84,7 +101,7 @@ class Player(msgspec.Struct, frozen=True):
     """The public profile of a player."""
 
     userid: str
-    robot: str | None
+    robot: LevelName | None
     """Level of the robot, such as `easy`; null for a person."""
     since: int
     """Time at which the account was created, in ms since 1970."""
@@ -109,7 +126,7 @@ class Notice(msgspec.Struct, frozen=True):
     """Number of the event; 0 for `chat` and `message`, which are no events."""
     at: int
     """Time of the event, in ms since 1970."""
-    kind: str
+    kind: NoticeName
     """The kind of notice, such as `your-turn`."""
 
 
@@ -132,9 +149,19 @@ class Notices(msgspec.Struct, frozen=True):
     """Counts of unread messages and chat."""
 
 
-@api.get("/api/matches", "List matches", ANYBODY, tag="matches")
+Boards = Annotated[
+    str | None,
+    QueryParameter(
+        pattern="^[1-9][0-9]{0,14}(,[1-9][0-9]{0,14}){0,99}$",
+        description="the numbers of matches, with commas between them",
+    ),
+]
+
+
+@api.get("/api/matches", "List matches", ANYBODY, tag="matches", tagged=True)
 @refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER)
-def list_matches(
+def list_matches(  # noqa: PLR0913, PLR0917 - one for each parameter of the query
+    request: AnyRequest,
     context: Context,
     player: UseridFilter = None,
     game: GameFilter = None,
@@ -143,8 +170,24 @@ def list_matches(
     ] = MatchFilter.ACTIVE,
     cursor: Cursor = 0,
     limit: Limit = 50,
-) -> Matches:
-    """Return the matches of a player, or the active matches of a game."""
+    board: Boards = None,
+) -> Response[Matches]:
+    """Return the matches of a player, the active matches of a game, or up to 100 matches by their numbers.
+
+    Those by number come in the order in which they are asked for and in one page, without those that are in the archive. One
+    that not all players have accepted is for its players alone, whose token may read.
+    """
+    if board is not None:
+        if player is not None or game is not None:
+            raise Refusal(Code.BAD_REQUEST, "name boards, or a player or a game, not both")
+        wanted = list(dict.fromkeys(map(int, board.split(","))))
+        viewer = viewer_of(request)
+        found = [
+            row
+            for row in context.app.lists.rows(wanted)
+            if row is not None and (not row.invited or viewer in row.seats)
+        ]
+        return tagged(request, Matches(_rows_json(context.app, found), None))
     if game is not None:
         game = read_game(game).key
     if player is not None:
@@ -154,7 +197,10 @@ def list_matches(
         raise Refusal(Code.BAD_REQUEST, "name a player, or a game whose active matches are wanted")
     else:
         rows = context.app.lists.playing(game, cursor, limit + 1)
-    return Matches(_rows_json(context.app, rows[:limit]), next_cursor(cursor, limit, len(rows)))
+    return tagged(
+        request,
+        Matches(_rows_json(context.app, rows[:limit]), next_cursor(cursor, limit, len(rows))),
+    )
 
 
 @api.get(
@@ -172,23 +218,27 @@ def list_invitations(own: Own, cursor: Cursor = 0, limit: Limit = 50) -> Matches
     return Matches(_rows_json(own.app, rows[:limit]), next_cursor(cursor, limit, len(rows)))
 
 
-@api.get("/api/players/{userid:str}", "A player", ANYBODY)
+@api.get("/api/players/{userid:str}", "A player", ANYBODY, tagged=True)
 @refuses(Code.UNKNOWN_USER)
-def show_player(userid: Userid, context: Context) -> Player:
+def show_player(request: AnyRequest, userid: Userid, context: Context) -> Response[Player]:
     """Return the public profile of a player."""
     account, profile = find_player(context.app, userid)
     counts = context.app.lists.counts(account)
-    return Player(
-        userid=profile.name,
-        robot=robot_level(account),
-        since=profile.created,
-        to_move=counts.next,
-        active=counts.active,
-        finished=counts.inactive,
-        refused_draws=context.app.standings.refused(account),
-        ratings={
-            key: rating.display_value for key, rating in ratings_of(context.app, account).items()
-        },
+    return tagged(
+        request,
+        Player(
+            userid=profile.name,
+            robot=robot_level(account),
+            since=profile.created,
+            to_move=counts.next,
+            active=counts.active,
+            finished=counts.inactive,
+            refused_draws=context.app.standings.refused(account),
+            ratings={
+                key: rating.display_value
+                for key, rating in ratings_of(context.app, account).items()
+            },
+        ),
     )
 
 
@@ -214,10 +264,13 @@ def next_cursor(cursor: int, limit: int, found: int) -> int | None:
 
 def _rows_json(app: App, rows: Sequence[MatchListRow]) -> tuple[Listed, ...]:
     names = userids_of(app, (account for row in rows for account in row.seats))
-    return tuple(_match_row_json(row, names) for row in rows)
+    running = running_matches(app, rows)
+    return tuple(_match_row_json(row, names, running.get(row.board, NOT_RUNNING)) for row in rows)
 
 
-def _match_row_json(row: MatchListRow, names: Mapping[AccountId, str | None]) -> Listed:
+def _match_row_json(
+    row: MatchListRow, names: Mapping[AccountId, str | None], running: RunningMatch
+) -> Listed:
     return Listed(
         board=row.board,
         game=row.game,
@@ -233,10 +286,13 @@ def _match_row_json(row: MatchListRow, names: Mapping[AccountId, str | None]) ->
         reason=row.reason,
         invited=row.invited,
         tournament=row.tournament or None,
+        deadline=running.deadline,
+        last_move=running.last_move,
+        offer=OpenOffer(row.offer.kind, row.offer.seat, row.offer.accepted) if row.offer else None,
     )
 
 
-def _state_name(row: MatchListRow) -> str:
+def _state_name(row: MatchListRow) -> MatchPhase:
     if row.over:
         return "over"
     return "active" if row.started and not row.invited else "waiting"

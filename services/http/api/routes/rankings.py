@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
+from litestar import Response
 
 from domain.errors import Code
 from domain.records import AccountId
@@ -11,8 +12,8 @@ from infra.projections.finished_matches import FinishedMatchRow
 from services.app.games import read_game, read_multiplayer_game
 from services.app.names import userids_of
 from services.app.queries import finished_matches, head_to_head, rating_series
-from services.http.api.auth import Context
-from services.http.api.declared import ANYBODY, ApiRoutes, refuses
+from services.http.api.auth import AnyRequest, Context
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses, tagged
 from services.http.api.routes.players import (
     Cursor,
     GameKey,
@@ -21,6 +22,7 @@ from services.http.api.routes.players import (
     UseridFilter,
     next_cursor,
 )
+from services.http.api.values import EndReason
 
 api = ApiRoutes("players")
 
@@ -107,7 +109,7 @@ class FinishedMatch(msgspec.Struct, frozen=True):
     """Seats that have won: all tied seats for a draw, none if the match does not count."""
     ranks: tuple[int, ...]
     """The place of each seat; 1 is the first."""
-    reason: str
+    reason: EndReason
     """Why the match ended, such as `resignation`."""
     plies: int
     """The number of moves."""
@@ -140,9 +142,11 @@ class HeadToHead(msgspec.Struct, frozen=True):
     """Matches won by `opponent`, counted in the same way."""
 
 
-@api.get("/api/ratings/{game:str}", "The ratings of a game", ANYBODY)
+@api.get("/api/ratings/{game:str}", "The ratings of a game", ANYBODY, tagged=True)
 @refuses(Code.UNKNOWN_GAME, Code.USAGE)
-def list_ratings(game: GameKey, context: Context, cursor: Cursor = 0, limit: Limit = 50) -> Ratings:
+def list_ratings(
+    request: AnyRequest, game: GameKey, context: Context, cursor: Cursor = 0, limit: Limit = 50
+) -> Response[Ratings]:
     """Return the rated players of a game, the best first."""
     key = read_multiplayer_game(game).key
     rows = context.app.ratings.of(key, cursor, limit + 1)
@@ -150,25 +154,29 @@ def list_ratings(game: GameKey, context: Context, cursor: Cursor = 0, limit: Lim
     shown = [
         Rated(names[r.account], r.rating.display_value, r.rating.matches) for r in rows[:limit]
     ]
-    return Ratings(key, tuple(shown), next_cursor(cursor, limit, len(rows)))
+    return tagged(request, Ratings(key, tuple(shown), next_cursor(cursor, limit, len(rows))))
 
 
-@api.get("/api/ratings/{game:str}/{userid:str}", "A player's rating", ANYBODY)
+@api.get("/api/ratings/{game:str}/{userid:str}", "A player's rating", ANYBODY, tagged=True)
 @refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE)
-def show_rating(game: GameKey, userid: Userid, context: Context) -> RatingSeries:
+def show_rating(
+    request: AnyRequest, game: GameKey, userid: Userid, context: Context
+) -> Response[RatingSeries]:
     """Return a player's rating, now and after each of the last 1,000 rated matches."""
     key, account = read_multiplayer_game(game).key, context.app.accounts.id_of(userid)
     now, series = rating_series(context.app, key, account, _MAX_POINTS)
     points = [Point(point.board, point.at, point.display_value) for point in series]
     place = context.app.ratings.place(key, account)
-    return RatingSeries(key, userid.lower(), now.display_value, place, tuple(points))
+    return tagged(
+        request, RatingSeries(key, userid.lower(), now.display_value, place, tuple(points))
+    )
 
 
-@api.get("/api/standings/{game:str}", "The standings of a game", ANYBODY)
+@api.get("/api/standings/{game:str}", "The standings of a game", ANYBODY, tagged=True)
 @refuses(Code.UNKNOWN_GAME, Code.USAGE)
 def list_standings(
-    game: GameKey, context: Context, cursor: Cursor = 0, limit: Limit = 50
-) -> Standings:
+    request: AnyRequest, game: GameKey, context: Context, cursor: Cursor = 0, limit: Limit = 50
+) -> Response[Standings]:
     """Return the standings of a game, most points first.
 
     A win is 1 point; players who share first place share the point.
@@ -179,44 +187,49 @@ def list_standings(
     shown = [
         Standing(names[r.account], r.points, r.played, r.won, r.drawn, r.lost) for r in rows[:limit]
     ]
-    return Standings(key, tuple(shown), next_cursor(cursor, limit, len(rows)))
+    return tagged(request, Standings(key, tuple(shown), next_cursor(cursor, limit, len(rows))))
 
 
-@api.get("/api/history/{game:str}", "Finished matches", ANYBODY)
+@api.get("/api/history/{game:str}", "Finished matches", ANYBODY, tagged=True)
 @refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER)
-def list_history(
+def list_history(  # noqa: PLR0917 - one for each parameter of the query
+    request: AnyRequest,
     game: GameKey,
     context: Context,
     player: UseridFilter = None,
     opponent: UseridFilter = None,
     cursor: Cursor = 0,
     limit: Limit = 50,
-) -> History:
+) -> Response[History]:
     """Return finished matches of a game: all, those of a player, or those of two players."""
     key = read_game(game).key
     who = [context.app.accounts.id_of(name) for name in (player, opponent) if name is not None]
     rows = finished_matches(context.app, key, who, cursor, limit + 1)
     names = userids_of(context.app, (account for row in rows for account in row.seats))
     shown = [_finished_match_json(row, names) for row in rows[:limit]]
-    return History(key, tuple(shown), next_cursor(cursor, limit, len(rows)))
+    return tagged(request, History(key, tuple(shown), next_cursor(cursor, limit, len(rows))))
 
 
 @api.get(
     "/api/head-to-head/{game:str}/{userid:str}/{opponent:str}",
     "Two players against each other",
     ANYBODY,
+    tagged=True,
 )
 @refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE, Code.BAD_PLAYERS)
 def show_head_to_head(
-    game: GameKey, userid: Userid, opponent: Userid, context: Context
-) -> HeadToHead:
+    request: AnyRequest, game: GameKey, userid: Userid, opponent: Userid, context: Context
+) -> Response[HeadToHead]:
     """Return how often each of two players has won against the other."""
     key = read_multiplayer_game(game).key
     one, other = context.app.accounts.id_of(userid), context.app.accounts.id_of(opponent)
     record = head_to_head(context.app, key, one, other)
     names = userids_of(context.app, [one, other])
-    return HeadToHead(
-        key, names[one], names[other], record.played, record.won, record.drawn, record.lost
+    return tagged(
+        request,
+        HeadToHead(
+            key, names[one], names[other], record.played, record.won, record.drawn, record.lost
+        ),
     )
 
 

@@ -17,7 +17,7 @@ from services.app.receipts import Answered
 from services.app.rematch import rematch
 from services.app.start import start_by_name
 from services.http.api.bodies import RequestBody, Sender
-from services.http.api.declared import ApiRoutes, refuses
+from services.http.api.declared import ApiRoutes, created, refuses
 from services.http.api.routes.accounts import Userid
 from services.http.api.routes.commands import BoardNumber
 
@@ -89,7 +89,7 @@ async def start_match(data: JSONBody[NewMatch], sender: Sender) -> Response[Answ
 
 
 def _created(answered: Answered) -> Response[Answered]:
-    return Response(answered, headers={"Location": f"/api/matches/{answered.board}"})
+    return created(answered, f"/api/matches/{answered.board}")
 
 
 class Rematch(RequestBody, frozen=True):

@@ -12,8 +12,9 @@ from services import __version__
 from services.app.error_codes import CODE_INFO
 from services.http.api.auth import AnyRequest, Context
 from services.http.api.bodies import JSON
-from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses, tagged
 from services.http.api.openapi.document import Document, make_document, make_page
+from services.http.api.values import ErrorCode
 
 api = ApiRoutes("the server")
 
@@ -41,24 +42,25 @@ class Readiness(msgspec.Struct, frozen=True):
 class CodeMeaning(msgspec.Struct, frozen=True):
     """A stable error code."""
 
-    code: str
+    code: ErrorCode
     status: int
     """The HTTP status of answers with this code."""
     meaning: str
 
 
-@api.get("/api/errors/{code:str}", "What a code means", ANYBODY, for_guests=True)
+@api.get("/api/errors/{code:str}", "What a code means", ANYBODY, for_guests=True, tagged=True)
 @refuses(Code.NOT_FOUND)
 async def show_error(
+    request: AnyRequest,
     code: Annotated[
         str, PathParameter(max_length=40, description="the `code` of a problem document")
     ],
-) -> CodeMeaning:
+) -> Response[CodeMeaning]:
     """Return the meaning of an error code."""
     if code not in set(Code):
         raise Refusal(Code.NOT_FOUND, f"there is no code {code[:24]!r}")
     known = CODE_INFO[Code(code)]
-    return CodeMeaning(code, known.status, known.meaning)
+    return tagged(request, CodeMeaning(code, known.status, known.meaning))
 
 
 @api.get("/healthz", "Whether this process answers", ANYBODY, apart=True)

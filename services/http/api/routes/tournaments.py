@@ -20,7 +20,7 @@ from services.app.receipts import Answered
 from services.app.tournament_plans import NextStage, TournamentPlan
 from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.bodies import TEXT, RequestBody, Sender
-from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, refuses
+from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, created, refuses
 from services.http.api.ladders import LadderChallenge, LadderRules
 from services.http.api.routes.start import OPENING_ERRORS, Opening, Words
 from services.http.api.teams import NamedTeam
@@ -271,7 +271,7 @@ async def make_tournament(data: JSONBody[NewTournament], sender: Sender) -> Resp
     given = {"stages": stages, "ladder": ladder, "league": league, "entry": entry}
     plan = TournamentPlan(**{**msgspec.structs.asdict(data), **given})
     made = await sender.submit(tournaments.draft_tournament(sender.app, sender.actor, plan))
-    return Response(made, headers={"Location": f"/api/tournaments/{made.board}"})
+    return created(made, f"/api/tournaments/{made.board}")
 
 
 @api.put("/api/tournaments/{number:int}/text", "Change a tournament's name and text", Scope.PLAY)

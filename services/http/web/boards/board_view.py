@@ -33,10 +33,10 @@ from domain.rules.guide import (
     LegendLine,
     next_places,
     reach_position,
-    read_guide,
 )
 from domain.sentences import ENGLISH, Translation, text_in
 from infra.languages.wording import Wording, capitalised, wording
+from services.app.games import guide_of
 from services.app.move_text import read_move
 from services.app.sentences import SAY
 from services.http.web.challenges.match_draft import showcase_games
@@ -66,7 +66,6 @@ def with_board_theme(svg: str, theme: BoardTheme) -> str:
     return svg.replace("</style>", f"</style>{_THEME_STYLE.format(_THEMES[theme])}", 1)
 
 
-GUIDE_FILE: Final = "guide.toml"
 CARD: Final = "card"
 """The name of the picture that stands for a game; each game has one."""
 _HEIGHT: Final = re.compile(r'viewBox="0 0 [\d.]+ ([\d.]+)"')
@@ -84,17 +83,6 @@ class DrawnPicture(msgspec.Struct, frozen=True):
     """For a width of `WIDTH`."""
     version: str
     """Changes with the picture, so browsers may keep an address with it for good."""
-
-
-def guide_of(key: str) -> GameGuide | None:
-    """Return the guide of a game; None if its package has none."""
-    return _read_guide(game_by_key(key).package)
-
-
-@cache
-def _read_guide(package: str) -> GameGuide | None:
-    found = files(package).joinpath(GUIDE_FILE)
-    return read_guide(found.read_text("utf-8")) if found.is_file() else None
 
 
 @lru_cache(maxsize=_MOST_PICTURES)

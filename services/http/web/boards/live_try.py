@@ -11,8 +11,9 @@ from domain.game.protocol import GamePart, PuzzleScore, game_text
 from domain.rules import AnyRules, rules_id
 from domain.sentences import Translation, text_in
 from services.app.context import App
+from services.app.games import guide_of
 from services.app.opponents import robots_here
-from services.http.web.boards.board_view import BoardView, guide_of
+from services.http.web.boards.board_view import BoardView
 from services.http.web.replay.variations import Variation
 from services.http.web.session import Visitor
 

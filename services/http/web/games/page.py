@@ -17,7 +17,7 @@ from domain.errors import Code, Refusal
 from domain.rules import game_by_key, latest_rules
 from domain.sentences import text_in
 from infra.redis.reads import read_all
-from services.app.games import game_keys
+from services.app.games import game_keys, guide_of
 from services.app.opponents import robot_answers
 from services.app.sentences import SAY
 from services.http.requests import TRIAL
@@ -26,7 +26,6 @@ from services.http.web.boards.board_view import (
     draw_guide_picture,
     game_card,
     guide_figures,
-    guide_of,
     legal_moves_json,
     preview_move,
 )

@@ -12,13 +12,13 @@ from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
 from domain.sentences import Text, Translation
 from infra.projections.leaderboards import LeaderboardRow
-from services.app.games import game_keys
+from services.app.games import game_keys, guide_of
 from services.app.names import names_by_seat
 from services.app.puzzles import MOST_MOVES, hand_in
 from services.app.queries import best_score_of, best_scores, count_scores, score_of
 from services.app.sentences import SAY
 from services.http.context import ApiContext
-from services.http.web.boards.board_view import game_card, guide_of, legal_moves_json, preview_move
+from services.http.web.boards.board_view import game_card, legal_moves_json, preview_move
 from services.http.web.declared import Pages
 from services.http.web.forms import Form
 from services.http.web.match.page import preview_json
