@@ -8,7 +8,7 @@ from domain.sentences import Sentences, counted
 SAY: Final = Sentences(
     "server",
     {
-        "robot-role": "{name} is a robot, and robots have no roles",
+        "robot-role": "{name} is a program, and programs have no roles",
         "club-name": "a name has 1 to {most} characters",
         "club-taken": "there is a club called {name!r} already, or one whose name looks like it",
         "clubs": "there are {most} clubs already",
@@ -23,6 +23,7 @@ SAY: Final = Sentences(
         "no-user": "there is no user {name!r}; check the spelling",
         "account-busy": "the account was being changed elsewhere at the same moment; try again",
         "push-devices": "you can turn on notifications in at most {most} browsers; remove one first",
+        "hooks": "there can be at most {most} webhooks and channels here, and 20 of one account; remove one first",
         "account-deleted": "the account was deleted",
         "suspended": "{name}'s account is suspended; write to the people who run this server",
         "suspended-until": "{name}'s account is suspended until {day}; write to the people who run this server",

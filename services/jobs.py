@@ -23,6 +23,7 @@ from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.mail.wakeup import MailerWakeup
 from infra.projections.generations import BusyError
 from infra.redis.keys import Lane
+from infra.settings.hook_hosts import read_hook_hosts
 from infra.settings.push_services import read_push_services
 from infra.settings.settings import load
 from infra.settings.smtp_url import read_smtp_url
@@ -34,6 +35,7 @@ from services.app.exports import frozen_evidence
 from services.app.pictures import mailed_png
 from services.app.preferences import vapid_key
 from services.mail.notification_texts import NotificationTexts
+from services.push.hook_texts import HookTexts
 from services.push.notification_texts import PushTexts
 from services.secret_checks import check_secrets
 from workers import evidence_job
@@ -43,7 +45,7 @@ from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
 from workers.log import job as log_job
 from workers.log.job import make_publisher
-from workers.mail.mailer import Mailer, MailRun, MailTask, mail_tasks, push_tasks
+from workers.mail.mailer import Mailer, MailRun, MailTask, hook_tasks, mail_tasks, push_tasks
 from workers.projections import job as projections_job
 from workers.projections import maintenance
 from workers.projections.processes import ShardProcesses
@@ -85,17 +87,20 @@ def send_mail() -> None:
         MailRun(make_mailer(parts, addresses), mailer_wakeup(parts)).run()
 
 
-NO_MAILER: Final = "set MATCHPOST_RELAY to the mail server for outgoing mail, or MATCHPOST_PUSH to `on` for notifications"
+NO_MAILER: Final = "set MATCHPOST_RELAY to the mail server for outgoing mail, MATCHPOST_PUSH to `on` for notifications, or MATCHPOST_HOOKS to `on` for webhooks"
 
 
 def make_mailer(parts: App, addresses: ServerAddresses) -> Mailer:
-    """Return the mailer that tells players by mail, if there is a relay, and by push, if that is on."""
+    """Return the mailer that tells players by mail, if there is a relay, and by push and hooks, if they are on."""
     tasks = []
     if parts.settings.relay is not None:
         tasks += _mail_tasks(parts, parts.settings.relay, addresses)
     if parts.settings.sends_push:
         client = PushClient(vapid_key(parts), read_push_services(parts.settings.push_services))
         tasks += push_tasks(parts.store, parts.data, PushTexts(parts), client)
+    if parts.settings.sends_hooks:
+        hosts = read_hook_hosts(parts.settings.hook_hosts)
+        tasks += hook_tasks(parts.store, parts.data, HookTexts(parts), hosts)
     return Mailer(tasks)
 
 
@@ -108,6 +113,7 @@ def mailer_wakeup(parts: App) -> MailerWakeup:
         parts.queue,
         mail=settings.relay is not None,
         push=settings.sends_push,
+        hooks=settings.sends_hooks,
     )
 
 

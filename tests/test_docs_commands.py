@@ -51,6 +51,10 @@ NOT_TYPED = {
     ("docs/tutorial.md", "matchpost demo --record"): LONG,
     ("docs/terminal.md", "matchpost watch"): RUNS_ON,
     (
+        "docs/bots.md",
+        "matchpost bot",
+    ): "it plays until it is ended; tests/services/test_bot.py runs it",
+    (
         "docs/terminal.md",
         "matchpost play",
     ): "it draws a board until it is quit; tests/tui plays on one",

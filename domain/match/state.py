@@ -3,6 +3,8 @@
 Their ids are the same on every server, so whatever reads a match knows without a look-up which
 seats are robots'. An id that is drawn for a person is one of these with a chance of 3 in 2^64.
 
+The ids of bots, which are programs of players, begin in the same way on every server, for the same reason.
+
 The state of a match, its deadlines, and the position at any ply.
 
 The position in the state is a cache: a caller that has just computed it passes it to `evolve`, and otherwise
@@ -39,6 +41,15 @@ _LEVEL_OF: Final = {account: level for level, account in ROBOT_ACCOUNTS.items()}
 def robot_level(account: AccountId) -> RobotLevel | None:
     """Return the level of a robot's account; None for a person's."""
     return _LEVEL_OF.get(account)
+
+
+BOT_PREFIX: Final = b"bot\0"
+"""How the id of a bot's account begins; no other account gets such an id."""
+
+
+def is_bot(account: AccountId) -> bool:
+    """Return whether an account is a bot's: a program of a player."""
+    return account.startswith(BOT_PREFIX)
 
 
 def robot_name(level: RobotLevel) -> str:

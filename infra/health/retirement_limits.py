@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import redis
 
+from infra.mail.hooks import HookQueue
 from infra.mail.progress import MailerProgress
 from infra.mail.push import PushQueue
 from infra.projections.buckets import SPECS
@@ -15,7 +16,7 @@ from infra.store.watermarks import read_published_sizes
 def retirement_limits(client: redis.Redis, shards: int, *, mail: bool) -> list[int]:
     """Return for each shard below which index its leaves are published and read.
 
-    The readers are the projections, and the mailer if there is `mail` or push. One that has not begun has read
+    The readers are the projections, and the mailer if there is `mail`, push or hooks. One that has not begun has read
     nothing.
     """
     nothing = (0,) * shards
@@ -29,8 +30,7 @@ def retirement_limits(client: redis.Redis, shards: int, *, mail: bool) -> list[i
         limits += [nothing if one is None else one.counts for one in found]
     if mail:
         limits.append(MailerProgress(client).cursor() or nothing)
-    if pushed := PushQueue(client).cursor():
-        limits.append(pushed)
+    limits += [read for one in (PushQueue, HookQueue) if (read := one(client).cursor())]
     return [min(counts) for counts in zip(*limits, strict=True)]
 
 

@@ -76,6 +76,20 @@ def _text(words: Wording, change: AccountChange, name: str, domain: str) -> Emai
             )
         case AccountChange.FACTORS:
             return _text_of_factors(words, name, domain)
+        case AccountChange.HOOKS:
+            return EmailText(
+                words.gettext("A webhook of your account"),
+                words.gettext(
+                    "A webhook or a channel was just added to your account %(name)s at %(domain)s:\nan address "
+                    "to which what happens in your matches, or in a club or a tournament of yours,\nis sent. We "
+                    "are sending this to each verified address of the account. If it was you,\nthere is nothing "
+                    "to do.\n\nIf it wasn't, somebody else has access to your account. Ask for a new password "
+                    "on\nthe log-in page at once: that switches off all webhooks and channels of the account.\n",
+                    name=name,
+                    domain=domain,
+                ),
+                words.code,
+            )
         case AccountChange.PASSWORD:
             return EmailText(
                 words.gettext("Your password was changed"),

@@ -17,6 +17,7 @@ import msgspec
 import redis
 
 from domain.records import AccountId, CommandId
+from infra.mail.hooks import HookQueue
 from infra.mail.push import PushQueue, QueuedPush
 from infra.people.messages import CHAT_LIMIT, MessageKind, MessageStore, PlayerMessage
 from infra.people.push_subscriptions import PushSubscriptions
@@ -194,6 +195,7 @@ class MailingMessageStore(MessageStore):
         self._mail_queue = MessageMailQueue(client)
         self._chat_queue = ChatMailQueue(client)
         self._push_queue = PushQueue(client)
+        self._hooks = HookQueue(client)
         self._subscriptions = PushSubscriptions(client)
 
     def _chat_added(self, board: int, at: int, others: Sequence[AccountId]) -> None:
@@ -204,11 +206,12 @@ class MailingMessageStore(MessageStore):
         self._push(others, board, NoticeKind.CHAT, at)
 
     def _push(self, accounts: Sequence[AccountId], board: int, kind: NoticeKind, at: int) -> None:
-        """Queue a notification for those of the accounts whose browsers show them."""
-        if not (accounts and self._push_queue.is_on()):
-            return
-        wanted = self._subscriptions.those_with(accounts)
-        self._push_queue.add(QueuedPush(one, at, board, 0, ((kind, ""),)) for one in wanted)
+        """Queue a notification for those of the accounts whose browsers show them, or that have hooks."""
+        ways = (self._push_queue, self._subscriptions), (self._hooks, self._hooks.hooks)
+        for queue, wanting in ways:
+            if accounts and queue.is_on():
+                wanted = wanting.those_with(accounts)
+                queue.add(QueuedPush(one, at, board, 0, ((kind, ""),)) for one in wanted)
 
     def send(
         self,

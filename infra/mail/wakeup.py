@@ -8,6 +8,7 @@ from typing import Final
 
 import redis
 
+from infra.mail.hooks import HookQueue
 from infra.mail.outbox import Outbox
 from infra.mail.progress import LogCursor, MailerProgress
 from infra.mail.push import PushQueue
@@ -27,7 +28,7 @@ JOB: Final = LeasedJob(
 
 
 class MailerWakeup:
-    """Polls for work of `mail` and `push`; `queue` is a client of RQ's Redis."""
+    """Polls for work of `mail`, `push` and `hooks`; `queue` is a client of RQ's Redis."""
 
     def __init__(
         self,
@@ -38,8 +39,10 @@ class MailerWakeup:
         *,
         mail: bool = True,
         push: bool = False,
+        hooks: bool = False,
     ) -> None:
         self._sends_mail = mail
+        self._sends_hooks = hooks
         self._sends_push = push
         self._store = store
         self._data = data
@@ -48,10 +51,16 @@ class MailerWakeup:
         self._mailer_progress = MailerProgress(data)
         self._chats = ChatMailQueue(data)
         self._push = PushQueue(data)
+        self._hooks = HookQueue(data)
 
     def begin(self) -> None:
         """Start to send news of events from now on, unless that was started before."""
-        begin_mailing(self._store, self._data, mail=self._sends_mail, push=self._sends_push)
+        begin_mailing(
+            *(self._store, self._data),
+            mail=self._sends_mail,
+            push=self._sends_push,
+            hooks=self._sends_hooks,
+        )
 
     def tick(self) -> None:
         """Request the mailer if there is work, or wake it if it waits for some."""
@@ -62,6 +71,10 @@ class MailerWakeup:
         """Return whether there are events to tell, or e-mails or notifications to send."""
         now = self._outbox.now()
         if self._sends_push and (self._push.is_due(now) or self._has_new_leaves(self._push)):
+            return True
+        if self._sends_hooks and (
+            self._hooks.hooks.is_due(now) or self._has_new_leaves(self._hooks)
+        ):
             return True
         return self._sends_mail and (
             self._has_queued(now)
@@ -87,12 +100,20 @@ class MailerWakeup:
 
 
 def begin_mailing(
-    store: Store, data: redis.Redis, *, mail: bool = True, push: bool = False
+    store: Store,
+    data: redis.Redis,
+    *,
+    mail: bool = True,
+    push: bool = False,
+    hooks: bool = False,
 ) -> None:
-    """Begin to send news of events by mail, by push or by both, unless that was begun before."""
+    """Begin to send news of events by mail, by push and to hooks, unless that was begun before."""
     cursors: list[LogCursor] = [MailerProgress(data)] * mail + [PushQueue(data)] * push
+    cursors += [HookQueue(data)] * hooks
     for cursor in cursors:
         if cursor.cursor() is None:
             cursor.begin(store.watermark().ends)
     if not push:
         PushQueue(data).end()
+    if not hooks:
+        HookQueue(data).end()

@@ -31,7 +31,7 @@ MOST_ROBOT_MATCHES: Final = 20
 """Most matches with robots that an account has started and that are not over."""
 
 MOST_SLOW_MATCHES: Final = 5
-"""Most of those with the robot that thinks longest."""
+"""Most of those with the robot that thinks longest, and of the matches with one bot."""
 
 _RESERVE: Final = scripts.Script("reserve_start")
 
@@ -66,6 +66,13 @@ class PendingStarts:
         """The starts of matches with robots, which count until the match is over."""
         key = keys.matches_with_robots
         return PendingStarts(self._client, key, MOST_ROBOT_MATCHES, MOST_SLOW_MATCHES)
+
+    def of_bot(self, most: int) -> "PendingStarts":
+        """Return the matches that others have started with a bot, at most `most`, under the bot's account.
+
+        They count until they are over, together with those that the bot has started with robots.
+        """
+        return PendingStarts(self._client, keys.matches_with_robots, most, MOST_SLOW_MATCHES)
 
     def add(self, account: AccountId, command: CommandId, others: Sequence[AccountId]) -> str:
         """Note a start if there is room; return an empty text, or else which limit is reached.

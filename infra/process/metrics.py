@@ -75,6 +75,11 @@ _PUSHED: Final = _counter(
     "Notifications that this process has given to push services, by result: sent, later, away, gone, refused.",
     ["result"],
 )
+_HOOKED: Final = _counter(
+    "matchpost_hook_deliveries_total",
+    "Tries of this process to send to webhooks and channels, by kind and result: sent, failed.",
+    ["kind", "result"],
+)
 SECURITY_EVENTS: Final = _counter(
     "matchpost_security_events_total",
     "Events of the security log in this process, also those whose lines were left out.",
@@ -131,6 +136,11 @@ def outcome_wait() -> Iterator[None]:
     began = time.perf_counter()
     yield
     _OUTCOME_WAIT.observe(time.perf_counter() - began)
+
+
+def count_sent_hook(kind: str, result: str) -> None:
+    """Count a try to send to a webhook or a channel."""
+    _HOOKED.labels(kind, result).inc()
 
 
 def count_sent_push(result: str) -> None:

@@ -1,7 +1,7 @@
 """Leaderboards of puzzles, a sorted set each.
 
 A match counts once it has ended: its plies are replayed, and its best score has the time of the ply
-that first reached it. A leaderboard is in the bucket of its puzzle.
+that first reached it. Those of bots don't count. A leaderboard is in the bucket of its puzzle.
 
 | key | what |
 |---|---|
@@ -17,7 +17,7 @@ import msgspec
 from domain.match.events import Imported, Moved, SetBack
 from domain.match.evolve import fold
 from domain.match.history import EventEnvelope
-from domain.match.state import MatchState, Reason, positions
+from domain.match.state import MatchState, Reason, is_bot, positions
 from domain.records import AccountId
 from domain.rules import rules_by_id
 from infra.projections.buckets import SCORES, Bucket, RedisRead, RedisWrite
@@ -107,6 +107,8 @@ class LeaderboardsProjection(Projection):
         """Return the puzzle that has ended, or whose result is taken away."""
         result = fact.result or fact.revoked
         if len(fact.setup.seats) != 1 or result is None or _was_imported(result):
+            return ()
+        if is_bot(fact.setup.seats[0]):
             return ()
         return (_puzzle_of(fact),)
 

@@ -68,6 +68,8 @@ class NoticeKind(StrEnum):
     """Another player wrote in a match's chat; added by `infra.people.message_notices`."""
     MESSAGE = "message"
     """A message or a broadcast; added by `infra.people.message_notices`."""
+    HOOK_OFF = "hook-off"
+    """A webhook or channel of the account was switched off; added by `services.push.hook_texts`."""
     INVITED_TO_TOURNAMENT = "invited-to-tournament"
     """The organiser invited the account to a tournament."""
     MOVED_UP = "moved-up"

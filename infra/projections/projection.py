@@ -17,6 +17,7 @@ import msgspec
 
 from domain.match.events import Appealed, Claimed, Ruled
 from domain.match.history import EventEnvelope
+from domain.match.state import is_bot
 from domain.records import AccountId
 from domain.rules import Seat
 from infra.projections.buckets import (
@@ -48,6 +49,11 @@ class MatchSetup(msgspec.Struct, frozen=True, gc=False):
     """Whether a robot plays or has played in it."""
     pairing: tuple[int, int] | None = None
     """Tournament and pairing of a match of one."""
+
+    @property
+    def has_program(self) -> bool:
+        """Whether a robot plays or has played in it, or a bot plays."""
+        return self.has_robot or any(map(is_bot, self.seats))
 
 
 NO_MATCH: Final = MatchSetup("", "", (), ())

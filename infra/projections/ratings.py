@@ -1,4 +1,7 @@
-"""Ratings of players by game, now and after each match.
+"""Ratings of players by pool, now and after each match.
+
+A pool is a game, or a game's matches in which a bot plays (`pool_of`): these are rated apart, so that ratings
+against people don't depend on programs. The ids of bots say what they are, so the log alone decides the pool.
 
 | key | what |
 |---|---|
@@ -8,7 +11,7 @@
 | `changes:<game>:<block>` | hash: board -> packed `RatingChange` of each seat; a block is 256 boards |
 | `pending` | what waits for its turn, see `infra.projections.reorder` |
 
-All of them are in the bucket of their game.
+`<game>` is the pool. All of them are in its bucket.
 
 Rated matches of two and more that somebody won count. A rating depends on those of the opponents at
 that time, so matches are rated in the order in which they ended, across all shards: the order is the
@@ -22,12 +25,13 @@ Blocks of changes are small
 hashes, which a server stores in a few bytes a match.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
+from domain.match.state import is_bot
 from domain.ratings import PROVISIONAL_MATCHES, UNIT, Skill
 from domain.records import AccountId
 from infra.projections.buckets import RATINGS, RedisRead, RedisWrite
@@ -41,6 +45,18 @@ if TYPE_CHECKING:
 
 
 _BLOCK: Final = 256
+
+_WITH_BOTS: Final = "+bots"
+
+
+def pool_of(game: str, accounts: Iterable[AccountId]) -> str:
+    """Return the pool in which a match of these accounts is rated: the game, or that of its bots."""
+    return pool_with_bots(game) if any(map(is_bot, accounts)) else game
+
+
+def pool_with_bots(game: str) -> str:
+    """Return the pool of a game's matches in which a bot plays."""
+    return game + _WITH_BOTS
 
 
 class RatingChange(msgspec.Struct, frozen=True, array_like=True):
@@ -59,7 +75,7 @@ MatchChanges: TypeAlias = tuple[RatingChange, ...]
 """The change of each seat; empty for a match that is not rated, or not rated yet."""
 
 RatedMatch: TypeAlias = tuple[str, int]
-"""A game and a board."""
+"""A pool and a board."""
 
 _pack: Final = msgspec.msgpack.Encoder().encode
 _unpack: Final = msgspec.msgpack.Decoder(MatchChanges).decode
@@ -129,7 +145,7 @@ class RatedPlayer(msgspec.Struct, frozen=True):
 
 
 Player = tuple[str, AccountId]
-"""A game and a player."""
+"""A pool and a player."""
 
 
 pack: Final = msgspec.msgpack.Encoder().encode
@@ -153,7 +169,7 @@ def series_key(game: str, account: AccountId) -> str:
 
 
 class RatingsQuery(Query):
-    """Queries of the ratings."""
+    """Queries of the ratings; what is named `game` is a pool."""
 
     spec = RATINGS
 
@@ -265,14 +281,14 @@ class RatingsProjection(OrderedProjection):
     spec = RATINGS
 
     def owners(self, fact: Fact) -> Sequence[str]:
-        """Return the game of a match that counts."""
+        """Return the pool of a match that counts."""
         results = counted_result(fact), revoked_result(fact)
-        return (fact.setup.game,) if any(one and one.rated for one in results) else ()
+        return (_pool(fact),) if any(one and one.rated for one in results) else ()
 
     def buffered_text(self, fact: Fact) -> str | None:
-        """Return game, players and places of a match that counts, and the players of a result taken away."""
+        """Return pool, players and places of a match that counts, and the players of a result taken away."""
         finished, revoked, seats = counted_result(fact), revoked_result(fact), fact.setup.seats
-        text = fact.setup.game
+        text = _pool(fact)
         if finished and finished.rated:
             ranks = zip(seats, finished.ranks, strict=True)
             text += "|" + ",".join(f"{account.hex()}={rank}" for account, rank in ranks)
@@ -304,6 +320,10 @@ class RatingsProjection(OrderedProjection):
         points = [point for turn in due for point in _points(turn, ratings, series, changes)]
         pushes = [("RPUSH", series_key(*player), pack(point)) for player, point in points]
         return [*pushes, *_table_writes(ratings), *change_writes(changes)]
+
+
+def _pool(fact: Fact) -> str:
+    return pool_of(fact.setup.game, fact.setup.seats)
 
 
 class _RatedResult(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@
 Tables are in the bucket of their game, and refused draws in that of the account.
 
 A win is one point, a shared one a part of it. Matches of one player, those that do not count, and those
-with a robot are left out, because a table would else be of the people who play robots most; other
+with a robot or a bot are left out, because a table would else be of the people who play programs most; other
 unrated matches are included.
 """
 
@@ -129,7 +129,7 @@ class StandingsProjection(StatelessProjection):
 
     def owners(self, fact: Fact) -> Sequence[Owner]:
         """Return the game of a match that counts or counted, and the players of a declined one."""
-        if fact.setup.has_robot:
+        if fact.setup.has_program:
             return ()
         found: list[Owner] = []
         if counted_result(fact) or revoked_result(fact):
@@ -140,7 +140,7 @@ class StandingsProjection(StatelessProjection):
 
     def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
         """Count a match that has ended, and take back the counts of a result that is revoked."""
-        if fact.setup.has_robot:
+        if fact.setup.has_program:
             return
         if revoked := revoked_result(fact):
             yield from _standing_writes(fact, revoked, -1)
@@ -174,7 +174,7 @@ def _with_less(facts: Sequence[Fact], bucket: Bucket) -> dict[str, list[AccountI
     """Return the players of the matches whose results are revoked, by game."""
     found: dict[str, dict[AccountId, None]] = {}
     for fact in facts:
-        if revoked_result(fact) and not fact.setup.has_robot and bucket.owns(fact.setup.game):
+        if revoked_result(fact) and not fact.setup.has_program and bucket.owns(fact.setup.game):
             found.setdefault(fact.setup.game, {}).update(dict.fromkeys(fact.setup.seats))
     return {game: list(accounts) for game, accounts in found.items()}
 

@@ -81,6 +81,7 @@ _CHALLENGER: Final = Roles(f"{_FRONT} mailer scheduler maintenance")
 _CHALLENGE: Final = Roles(f"{_FRONT} scheduler")
 _PROJECTION: Final = Roles(f"{_FRONT} side maintenance", _OTHERS)
 _MAIL: Final = Roles(f"{_FRONT} mailer scheduler")
+_HOOKS: Final = Roles(f"{_FRONT} mailer scheduler maintenance")
 _CURSOR: Final = Roles(f"{_FRONT} mailer scheduler", _OTHERS)
 _DAMAGE: Final = Roles(f"{_FRONT} worker scheduler robots maintenance", _OTHERS)
 _ROBOTS: Final = Roles("robots", _OTHERS)
@@ -162,7 +163,7 @@ KEYS: Final = (
     Key("{a:<hex>}:muted", "hash: board whose chat is muted -> nothing", "infra.people.account_lists", "the account is deleted", "muted chats, 500", _ACCOUNT),
     Key("{a:<hex>}:seen", "sorted set: board -> when a browser with the account's text for its deal was last seen", "infra.people.account_lists", "expires after 90 days", "matches, 500", _PLAYER),
     Key("{a:<hex>}:starts", "hash: id of a command that starts a match by name -> against whom", "infra.people.pending_starts", "they are taken up", "starts, 50", _ACCOUNT),
-    Key("{a:<hex>}:robots", "hash: id of a command that starts a match with a robot -> when", "infra.people.pending_starts", "they are over", "matches, 20", _ACCOUNT),
+    Key("{a:<hex>}:robots", "hash: id of a command that starts a match with a robot, or of a bot also one that others start with it -> when", "infra.people.pending_starts", "they are over", "matches, 20, or a bot's limit up to 100", _ACCOUNT),
     Key("{t:<hex>}", "a token's record; half the SHA-256 of its text", "infra.people.tokens.tokens", "expires, or is revoked", "tokens", _PEOPLE),
     Key("{a:<hex>}:apps", "hash: id of an app that the account has registered -> its record", "infra.people.apps", "they are removed", "apps, 10", _ACCOUNT),
     Key("{a:<hex>}:app:<id>", "set: accounts that have let an app of the account act for them", "infra.people.apps", "they disconnect it", "players who use the app", _ACCOUNT),
@@ -176,6 +177,7 @@ KEYS: Final = (
     Key("{step:<hex>}", "a log-in that is under way; half the SHA-256 of its text", "infra.people.login_steps", "expires after ten minutes", "log-ins that are under way", _PEOPLE),
     Key("{x:<hex>}", "account of somebody at the group's provider", "infra.people.accounts.accounts", "the account is deleted", "accounts", _PEOPLE),
     Key("{a:<hex>}:reset", "SHA-256 of the link for a new password", "infra.people.password_resets", "expires after an hour", "one", _ACCOUNT),
+    Key("{a:<hex>}:hooks", "hash: id of a hook -> where notices of the account, its clubs or its tournaments are sent; what is secret of it is sealed", "infra.people.hooks", "the account is deleted", "hooks, 20", _ACCOUNT),
     Key("{a:<hex>}:push", "hash: browsers that show the account's notifications", "infra.people.push_subscriptions", "the account is deleted", "browsers, 10", _ACCOUNT),
     Key("{a:<hex>}:notes", "hash: board -> the account's note about a match", "infra.people.account_lists", "the account is deleted", "notes, 1,000", _ACCOUNT),
     Key("{a:<hex>}:codes", "hash: address -> the code that verifies it", "infra.mail.verification_codes", "they are used", "addresses, 5", _ACCOUNT),
@@ -238,6 +240,10 @@ KEYS: Final = (
     Key("{mail}:resets", "list of requests for a new password", "infra.people.password_resets", "the mailer reads them", "requests, 1,000", _MAIL),
     Key("{mail}:push:read", "per shard, how many leaves were read for notifications in browsers", "infra.mail.push", Never("it is the mailer's cursor"), "shards", _CURSOR),
     Key("{mail}:push:due", "sorted set: packed notifications by the ms at which they are tried next", "infra.mail.push", "it is sent, or a day old", "notifications that wait", _MAIL),
+    Key("{mail}:hooks:read", "per shard, how many leaves were read for webhooks", "infra.mail.hooks", Never("it is the mailer's cursor"), "shards", _CURSOR),
+    Key("{mail}:hooks:due", "sorted set: `<account>:<hook>:<delivery>` by the ms at which it is tried next", "infra.people.hooks", "it is sent, or given up after three days", "deliveries that wait, 200 a hook", _HOOKS),
+    Key("{mail}:hooks:log:<hook>", "hash: id of a delivery of a hook -> packed delivery", "infra.people.hooks", "50 later ones, or the hook is removed", "deliveries, 250 a hook", _HOOKS),
+    Key("{mail}:hooks:of:<place>", "hash: id of a hook of a club or a tournament -> account that made it", "infra.people.hooks", "the hook is removed", "hooks, 5 a club or tournament", _HOOKS),
     Key("{mail}:owners:<address>", "set: accounts that have proven an address, which is hashed", "infra.people.accounts.address_owners", "no account has the address any longer", "proven addresses", _MAIL),
     Key("{mail}:key", "fingerprint of the mail key in use", "infra.health.secrets", Never("other machines compare with it"), "one", EVERY_ROLE),
     Key("{mail}:codes:<address>", "codes for a mailbox, or a network, within a day; hashed", "infra.people.accounts.code_requests", "expires", "mailboxes, networks", _MAIL),

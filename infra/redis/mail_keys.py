@@ -22,6 +22,8 @@ DIGESTS_DUE: Final = "{mail}:daily"
 RESET_REQUESTS: Final = "{mail}:resets"
 PUSH_CURSOR: Final = "{mail}:push:read"
 PUSH_DUE: Final = "{mail}:push:due"
+HOOK_CURSOR: Final = "{mail}:hooks:read"
+HOOKS_DUE: Final = "{mail}:hooks:due"
 KEY_FINGERPRINT: Final = "{mail}:key"
 
 
@@ -33,6 +35,16 @@ def known_email(key: str) -> str:
 def first_email(board: int, seat: int) -> str:
     """Return the key of the first Message-ID of a match, which the later e-mails reply to."""
     return f"{{mail}}:first:{board}:{seat}"
+
+
+def hooks_of(place: str) -> str:
+    """Return the key of the hooks of a club or a tournament."""
+    return f"{{mail}}:hooks:of:{place}"
+
+
+def hook_log(hook: str) -> str:
+    """Return the key of the deliveries of a hook."""
+    return f"{{mail}}:hooks:log:{hook}"
 
 
 def digest_items(account: bytes) -> str:

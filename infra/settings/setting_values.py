@@ -10,6 +10,7 @@ import msgspec
 
 from infra.objects.location import check_store_url, store_url
 from infra.redis.addresses import check_queue_url, check_url
+from infra.settings.hook_hosts import read_hook_hosts
 from infra.settings.push_services import read_push_services
 from infra.settings.smtp_url import read_smtp_url
 
@@ -31,6 +32,7 @@ CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "backup": store_url,
     "backup_keys": store_url,
     "push_services": read_push_services,
+    "hook_hosts": read_hook_hosts,
 }
 """For settings that are texts: what raises `ValueError` for an unusable one."""
 

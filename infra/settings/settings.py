@@ -332,7 +332,7 @@ class Settings(BackupSettings, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def has_mailer(self) -> bool:
         """Whether there is something for a mailer to do."""
-        return self.relay is not None or self.sends_push
+        return self.relay is not None or self.sends_push or self.sends_hooks
 
     @property
     def gathers(self) -> bool:
@@ -378,6 +378,10 @@ def _check_push(settings: Settings) -> None:
         raise SettingsError(
             "MATCHPOST_PUSH is on, and push services want to know who sends; set MATCHPOST_SITE to the "
             "address of the pages"
+        )
+    if settings.hooks == "on" and settings.site is None:
+        raise SettingsError(
+            "MATCHPOST_HOOKS is on, and what is sent has links; set MATCHPOST_SITE to the address of the pages"
         )
 
 

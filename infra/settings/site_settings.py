@@ -115,6 +115,25 @@ class SiteSettings(LogSettings, frozen=True, kw_only=True):
         ),
     ] = KNOWN
 
+    hooks: Annotated[
+        Literal["on", "off"],
+        about(
+            "on or off",
+            "Whether players may have notices sent to webhooks and to the chats of their groups; it needs `site`. The "
+            "mailer sends them, also without a relay: see [webhooks](webhooks.md).",
+            "`off`",
+        ),
+    ] = "off"
+    hook_hosts: Annotated[
+        str,
+        about(
+            "hosts such as ci.example.lan or 192.168.1.5:8080",
+            "Hosts of your own network to which webhooks may be sent, separated by blanks, each with or without its port. "
+            "Their addresses may be private, and they need no https. All others must have public addresses.",
+            "none",
+        ),
+    ] = ""
+
     transfer_to: Annotated[
         Annotated[str, msgspec.Meta(pattern=r"^\S+( \S+)*$")] | None,
         about(
@@ -164,3 +183,8 @@ class SiteSettings(LogSettings, frozen=True, kw_only=True):
     def sends_push(self) -> bool:
         """Whether players may have notifications in their browsers."""
         return self.push == "on"
+
+    @property
+    def sends_hooks(self) -> bool:
+        """Whether players may have notices sent to webhooks and chats."""
+        return self.hooks == "on"

@@ -154,8 +154,22 @@ def delete_account(app: App, userid: str, password: str, *, proven: bool = False
     app.accounts.delete(userid, password, erase, proven=proven)
 
 
+def delete_bot_account(app: App, name: str) -> None:
+    """Delete the account of a bot, whose owner has been proven; `unknown-user`."""
+
+    def erase(account: AccountId) -> None:
+        erase_account(app, account)
+        if app.accounts.record_of(account) is None:
+            Lookalikes(app.people).rest(name)
+
+    app.accounts.delete(name, None, erase)
+
+
 def erase_account(app: App, account: AccountId) -> None:
-    """Erase everything stored about an account except its record; safe to repeat."""
+    """Erase everything stored about an account except its record, and its bots wholly; safe to repeat."""
+    for name in app.accounts.bots_of(account):
+        with suppress(Refusal):  # it is being deleted elsewhere
+            delete_bot_account(app, name)
     leave_all(app, account)
     for part in (
         app.messages,
@@ -169,6 +183,7 @@ def erase_account(app: App, account: AccountId) -> None:
         app.sessions,
         app.notes,
         app.push_subscriptions,
+        app.hooks,
         app.statements,
         app.clubs,
         app.pairing_batches,
@@ -294,8 +309,10 @@ def set_suspended(
 def close_account(app: App, account: AccountId, until: int = 0) -> None:
     """Suspend an account for somebody who may, until a time, in ms, or for good with 0.
 
-    It is logged out everywhere, and its challenges end. Of two suspensions the longer holds.
+    It is logged out everywhere, and its challenges end. Of two suspensions the longer holds. Its bots are suspended, too.
     """
+    for bot in app.accounts.bots_of(account).values():
+        close_account(app, bot, until)
     now = app.store.now()
 
     def closed(record: Account) -> Account:
@@ -312,7 +329,9 @@ def close_account(app: App, account: AccountId, until: int = 0) -> None:
 
 
 def reopen_account(app: App, account: AccountId, *, still_until: int | None = None) -> None:
-    """Reinstate an account for somebody who may; with `still_until` it stays suspended until then, for good with 0."""
+    """Reinstate an account with its bots for somebody who may; with `still_until` it stays suspended until then, for good with 0."""
+    for bot in app.accounts.bots_of(account).values():
+        reopen_account(app, bot, still_until=still_until)
     if still_until is not None:
         app.accounts.change_of(account, lambda one: replace(one, suspended_until=still_until))
         return

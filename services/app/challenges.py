@@ -13,7 +13,7 @@ from domain.game.engine import RobotLevel
 from domain.match.commands import CommandEnvelope, DeclineMatch
 from domain.match.moves import may_decline
 from domain.match.start import OPENING_FLAG, StartOptions, check_players, read_start_options
-from domain.match.state import MatchState
+from domain.match.state import MatchState, is_bot
 from domain.records import AccountId, command_id
 from domain.rules import AnyRules, read_opening, rules_id
 from infra.people.challenges import Challenge, ChallengeState, Proposal
@@ -23,6 +23,7 @@ from services.app.contact import check_open_challenge
 from services.app.context import Actor, App
 from services.app.draws import read_commitment
 from services.app.matches import read_snapshot
+from services.app.names import are_of_one
 from services.app.opponents import check_fills, check_wanted, reserve_robot_match, robot_of
 from services.app.play import Steps, course, decided
 from services.app.sanctions import check_may_start, check_may_write
@@ -98,6 +99,10 @@ def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
         check_may_start(app, actor.account)
         _check_club(app, actor.account, found.proposal)
         check_open_challenge(app, actor.account, found.players)
+        if is_bot(actor.account) and not all(map(is_bot, found.players)):
+            raise Refusal(Code.NOT_WANTED, SAY("bot-takes"))
+        if are_of_one(app, (*found.players, actor.account)):
+            raise Refusal(Code.OWN_CHALLENGE, SAY("bot-takes-own"))
     return app.challenges.take(id_, actor.account, own)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.match.state import MatchState, robot_level
+from domain.match.state import MatchState, is_bot, robot_level
 from domain.records import AccountId
 from domain.sentences import Sentence
 from infra.people.accounts import Profile
@@ -16,7 +16,7 @@ from infra.projections.match_lists import MatchFilter as Listed
 from services.app.context import App
 from services.app.games import game_keys
 from services.app.matches import read_snapshot
-from services.app.names import name_of, names_by_seat
+from services.app.names import name_of, names_by_seat, owner_of
 from services.app.sanctions import sanction_held
 from services.app.sentences import SAY
 
@@ -36,7 +36,8 @@ def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]
         wanted = profile.challenges if profile else ANYONE
         if wanted == NONE:
             raise _refused(app, other, SAY("none-by-name"))
-        if wanted == KNOWN and not is_known(app, other, challenger):
+        knowing = filter(None, (other, owner_of(app, other)))
+        if wanted == KNOWN and not any(is_known(app, one, challenger) for one in knowing):
             raise _refused(
                 app,
                 other,
@@ -45,7 +46,9 @@ def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]
 
 
 def check_pairing(app: App, account: AccountId) -> None:
-    """Refuse a player who can't be paired by an organiser at the moment: `not-wanted`, `sanctioned`."""
+    """Refuse a player who can't be paired by an organiser at the moment, or a bot: `not-wanted`, `sanctioned`."""
+    if is_bot(account):
+        raise _refused(app, account, SAY("bot-unpaired"))
     _active(app, account)
     if sanction_held(app, account, SanctionKind.NO_MATCHES):
         said = SAY("not-wanted", player=name_of(app, account), why=SAY("kept-from-matches"))
@@ -69,10 +72,14 @@ def check_pair(app: App, seats: Sequence[AccountId]) -> None:
 
 
 def check_message(app: App, sender: AccountId, recipients: Sequence[AccountId]) -> None:
-    """Refuse a message that one of its recipients does not want, or that goes to a robot."""
+    """Refuse a message that one of its recipients does not want, or that a program writes or would get."""
+    if is_bot(sender):
+        raise Refusal(Code.NOT_WANTED, SAY("bot-writes"))
     for recipient in recipients:
         if robot_level(recipient) is not None:
             raise _refused(app, recipient, SAY("robot-messages"))
+        if owner := owner_of(app, recipient):
+            raise _refused(app, recipient, SAY("bot-messages", owner=name_of(app, owner)))
     _check_blocks(app, sender, recipients, SAY("no-messages"))
 
 
@@ -95,8 +102,16 @@ def check_follow(app: App, account: AccountId, players: Sequence[AccountId]) -> 
 
 
 def _check_blocks(app: App, account: AccountId, others: Sequence[AccountId], why: Sentence) -> None:
-    for other in app.blocks.by(others, account):
-        raise _refused(app, other, why)
+    # a block of a bot's owner, or by one, is a block of the bot
+    players = {one: other for other in others for one in _with_owner(app, other)}
+    for one in _with_owner(app, account):
+        for blocking in app.blocks.by(list(players), one):
+            raise _refused(app, players[blocking], why)
+
+
+def _with_owner(app: App, account: AccountId) -> tuple[AccountId, ...]:
+    owner = owner_of(app, account)
+    return (account, owner) if owner else (account,)
 
 
 def _refused(app: App, account: AccountId, why: Sentence) -> Refusal:

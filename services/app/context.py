@@ -43,6 +43,7 @@ from infra.people.clubs import Clubs
 from infra.people.device_codes import DeviceCodes
 from infra.people.drafts import Drafts
 from infra.people.grants import Grants
+from infra.people.hooks import Hooks
 from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
@@ -401,6 +402,11 @@ class App:
         file = settings.oidc_secret_file
         secret = file.read_text("utf-8").strip() if file else ""
         return Provider(ProviderSettings(settings.oidc_issuer, settings.oidc_client, secret))
+
+    @cached_property
+    def hooks(self) -> Hooks:
+        """The webhooks and channels of accounts, and their deliveries."""
+        return Hooks(self.people)
 
     @cached_property
     def push_subscriptions(self) -> PushSubscriptions:

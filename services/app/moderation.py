@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.decision import seat_of
+from domain.match.state import is_bot
 from domain.records import AccountId
 from domain.sentences import ENGLISH, Sentence
 from infra.languages.wording import capitalised, wording
@@ -150,6 +151,8 @@ def _report(  # noqa: PLR0913 - what a report has
     at: int = 0,
     text: str = "",
 ) -> PlayerReport:
+    if is_bot(reporter):
+        raise Refusal(Code.NOT_WANTED, SAY("bot-writes"))
     if about == reporter:
         raise Refusal(Code.BAD_OPTION, SAY("report-self"))
     return app.moderation.report(

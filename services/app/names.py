@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from domain.match.state import ROBOT_ACCOUNTS
+from domain.match.state import ROBOT_ACCOUNTS, is_bot
 from domain.records import SERVER_ACCOUNT, AccountId
 from domain.sentences import ENGLISH, Sentences, Translation, list_in_words
 from services.app.context import App
@@ -56,6 +56,18 @@ def shown_name(userid: str | None, language: Translation = ENGLISH) -> str:
 def name_of(app: App, account: AccountId) -> str:
     """Return the name of one account."""
     return names_by_seat(app, [account])[0]
+
+
+def owner_of(app: App, account: AccountId) -> AccountId | None:
+    """Return the owner of a bot; None for anybody else, who is not even read."""
+    profile = app.accounts.record_of(account) if is_bot(account) else None
+    return profile.owner or None if profile else None
+
+
+def are_of_one(app: App, accounts: Sequence[AccountId]) -> bool:
+    """Return whether two of the accounts are bots of one owner, or a bot and its owner."""
+    owners = [owner_of(app, one) or one for one in accounts]
+    return len(set(owners)) < len(owners)
 
 
 def robot_userids(app: App) -> set[str]:

@@ -92,7 +92,7 @@ def reserve_robot_match(
     if not starts.add(account, command, slow):
         return
     # nothing reports here that a match has ended, so those that are over are found now
-    starts.remove(account, [one.command for one in starts.of(account) if _is_over(app, one)])
+    starts.remove(account, [one.command for one in starts.of(account) if is_start_over(app, one)])
     match starts.add(account, command, slow):
         case "":
             return
@@ -103,7 +103,7 @@ def reserve_robot_match(
             raise Refusal(Code.TOO_MANY, SAY("slow-matches", most=MOST_SLOW_MATCHES, robot=robot))
 
 
-def _is_over(app: App, start: PendingStart) -> bool:
+def is_start_over(app: App, start: PendingStart) -> bool:
     """Return whether a match is over, or was not started within an hour."""
     (board,) = app.store.board_numbers([start.command])
     if board is not None:

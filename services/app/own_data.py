@@ -20,6 +20,7 @@ from infra.people.push_subscriptions import PushSubscription
 from infra.projections.match_lists import MatchFilter
 from services.app.accounts import own_profile
 from services.app.acts import PAGE, TERMINAL, Act, record_act
+from services.app.bots import Bot, bots_of
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.exports import export_record
@@ -47,6 +48,8 @@ FILES: Final[Mapping[str, str]] = {
     "{a:<hex>}:sessions": "sessions.json",
     "{w:<hex>}": "sessions.json",
     "{a:<hex>}:push": "sessions.json",
+    "{a:<hex>}:hooks": "hooks.json",
+    "{mail}:hooks:log:<hook>": "hooks.json",
     "{a:<hex>}:opened": "challenges.json",
     "{a:<hex>}:joined": "challenges.json",
     "{c:<id>}": "challenges.json",
@@ -125,6 +128,8 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "{mail}:chat:first": _PASSING,
     "{mail}:chat:last": _PASSING,
     "{mail}:push:due": _PASSING,
+    "{mail}:hooks:due": _PASSING,
+    "{mail}:hooks:of:<place>": _SAME,
     "{mail}:first:<board>:<seat>": "the id of an e-mail, to which later ones reply",
     "{mail}:owners:<address>": "it leads from the hash of an address in `account.json` to the account",
     "{mail}:codes:<address>": _HASHED,
@@ -161,7 +166,7 @@ class OwnMatch(NamedTuple):
 def own_files(app: App, account: AccountId) -> Iterator[OwnFile]:
     """Yield what the server has about an account, but for its matches; `unknown-user` for a deleted one."""
     profile = own_profile(app, account)
-    yield _file("account.json", msgspec.to_builtins(profile))
+    yield _file("account.json", _shown(app, profile, owner=profile.owner))
     yield _file("messages.json", _messages(app, account))
     yield _file("chat.json", _chat(app, account))
     yield _file("statements.json", _statements(app, account))
@@ -172,6 +177,7 @@ def own_files(app: App, account: AccountId) -> Iterator[OwnFile]:
     yield _file("tokens.json", [_without(one, "account") for one in tokens])
     yield _file("apps.json", _apps(app, account))
     yield _file("sessions.json", _browsers(app, account))
+    yield _file("hooks.json", _hooks(app, account))
     yield _file("challenges.json", _challenges(app, account))
     yield _file("clubs.json", _clubs(app, account))
     yield _file("pairings.json", _pairings(app, account))
@@ -179,9 +185,20 @@ def own_files(app: App, account: AccountId) -> Iterator[OwnFile]:
     yield _file("sanctions.json", _sanctions(app, account))
     yield _file("lists.json", _lists(app, account))
     yield _file("refused.json", _refused(app, account))
-    yield _file("ratings.json", ratings_of(app, account))
+    against_bots = {
+        f"{game}, with bots": one for game, one in ratings_of(app, account, bots=True).items()
+    }
+    yield _file("ratings.json", ratings_of(app, account) | against_bots)
+    yield _file("bots.json", [_bot(one) for one in bots_of(app, account)])
     yield _file("acts.json", _acts(app, account))
     yield _file("noted.json", _noted(app, account))
+
+
+def _bot(bot: Bot) -> dict[str, Any]:
+    return {
+        **_without(bot.profile, "owner"),
+        "tokens": [_without(one, "account") for one in bot.tokens],
+    }
 
 
 def own_matches(app: App, account: AccountId) -> Iterator[tuple[OwnMatch | None, OwnFile]]:
@@ -287,6 +304,15 @@ def _apps(app: App, account: AccountId) -> dict[str, Any]:
             {name: getattr(one.grant, name) for name in shown} for one in app.grants.of(account)
         ],
     }
+
+
+def _hooks(app: App, account: AccountId) -> list[dict[str, Any]]:
+    """Return webhooks and channels with their deliveries; their addresses and secrets are no data about a person."""
+    return [
+        _without(hook, "account", "sealed")
+        | {"deliveries": [_without(one, "account", "hook") for one in app.hooks.deliveries(hook)]}
+        for hook in app.hooks.of(account)
+    ]
 
 
 def _challenges(app: App, account: AccountId) -> dict[str, Any]:

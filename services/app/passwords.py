@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
+from domain.match.state import is_bot
 from domain.records import AccountId
 from infra.people.accounts.second_factors import SETTLING_DAYS
 from infra.people.password_resets import PasswordResets
@@ -176,6 +177,8 @@ def replace_lost_password(app: App, userid: str, *, by: AccountId = TERMINAL) ->
     require_operator(app, by)
     account = app.accounts.id_of(userid)
     refuse_robot(account, userid)
+    if is_bot(account):
+        raise Refusal(Code.NOT_WANTED, SAY("bot-password", name=userid.lower()))
     password = made_up_password()
     hashed = app.accounts.hash_new(account, password, is_counted=False)
     app.accounts.reset_password(account, hashed, keep=False)

@@ -62,12 +62,7 @@ def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) 
         )
         fields["signed_off"] = False
     if wanted.challenges is not None:
-        choice = _read_choice(
-            wanted.challenges,
-            CHALLENGE_CHOICES,
-            SAY("no-challenge-choice", word=_shown(wanted.challenges)),
-        )
-        fields["challenges"] = choice
+        fields["challenges"] = read_challengers(wanted.challenges)
     if wanted.receipts is not None:
         chosen = wanted.receipts
         fields["receipts"] = (
@@ -90,6 +85,11 @@ def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) 
 
     app.accounts.change_of(account, changed)
     return records[-1]
+
+
+def read_challengers(text: str) -> str:
+    """Return whose challenges by name are accepted; `bad-option` for another word."""
+    return _read_choice(text, CHALLENGE_CHOICES, SAY("no-challenge-choice", word=_shown(text)))
 
 
 def read_language(text: str) -> str:

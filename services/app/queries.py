@@ -22,7 +22,8 @@ from infra.projections.head_to_head import PairRecord
 from infra.projections.leaderboards import LeaderboardRow as ScoreRow
 from infra.projections.leaderboards import puzzle_name
 from infra.projections.match_lists import MatchListRow
-from infra.projections.ratings import Rating, RatingPoint
+from infra.projections.ratings import Rating, RatingPoint, pool_with_bots
+from infra.redis.reads import read_one
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.games import game_keys
@@ -62,10 +63,17 @@ def names_starting(app: App, text: str) -> list[str]:
     return app.accounts.names_starting(text, _COMPLETED) if len(text) >= _SHORTEST else []
 
 
-def ratings_of(app: App, account: AccountId) -> dict[str, Rating]:
-    """Return a player's ratings by game, of those in which a rated match was finished."""
-    found = {key: app.ratings.player(key, account) for key in game_keys()}
-    return {key: rating for key, rating in found.items() if rating.matches}
+def ratings_of(app: App, account: AccountId, *, bots: bool = False) -> dict[str, Rating]:
+    """Return a player's ratings by game, of those in which a rated match was finished; with `bots` those with bots."""
+    games = game_keys()
+    wanted = [(pool(game, bots=bots), account) for game in games]
+    found = read_one(app.data, app.ratings.read_players(wanted))
+    return {game: one for game, one in zip(games, found, strict=True) if one.matches}
+
+
+def pool(game: str, *, bots: bool) -> str:
+    """Return the pool of a game's ratings: of its matches with bots, or without any."""
+    return pool_with_bots(game) if bots else game
 
 
 def rating_series(

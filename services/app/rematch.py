@@ -62,7 +62,7 @@ def rematch_command(app: App, actor: Actor, board: int, commitment: str = "") ->
     sealed = was_sealed(app, board, state)
     opening = " ".join(state.first_moves(state.opening))
     chosen = StartOptions(gather=sealed, terms=terms, opening=opening)
-    agreed = unrated_with_robots(chosen, seats)
+    agreed = unrated_with_robots(app, chosen, seats)
     start = start_command(rules, state.options, agreed, seats, id_)
     start = invite(start, challenger or actor.account, sealed=sealed)
     part = DrawPart(commitment=commitment if sealed else "")

@@ -7,6 +7,7 @@ from domain.records import AccountId
 from infra.people.moderation import DAY_MS, Sanction, SanctionKind
 from infra.sentences import day_of
 from services.app.context import App
+from services.app.names import owner_of
 from services.app.sentences import SAY
 from services.app.typed_values import typed_number
 
@@ -32,8 +33,9 @@ def check_may_start(app: App, account: AccountId) -> None:
 
 
 def sanction_held(app: App, account: AccountId, kind: SanctionKind) -> Sanction | None:
-    """Return the sanction of a kind that holds for an account the longest; None if none does."""
-    found = [one for one in app.moderation.of(account) if one.kind is kind]
+    """Return the sanction of a kind that holds for an account, or the owner of a bot, the longest; None if none does."""
+    whose = filter(None, (account, owner_of(app, account)))
+    found = [one for who in whose for one in app.moderation.of(who) if one.kind is kind]
     if not found:
         return None
     now = app.store.now()

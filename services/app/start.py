@@ -22,10 +22,11 @@ from domain.records import SERVER_ACCOUNT, AccountId, CommandId
 from domain.rules import AnyRules
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart
 from services.app import contact
+from services.app.bot_rules import check_bots_accept, reserve_bots
 from services.app.context import Actor, App
 from services.app.draws import DrawPart, commitment_of
 from services.app.matches import read_snapshot
-from services.app.names import shown_name
+from services.app.names import are_of_one, shown_name
 from services.app.opponents import (
     START_SECONDS,
     check_robots_play,
@@ -58,7 +59,7 @@ def start_by_name(  # noqa: PLR0913 - what a match is made of
     rules.read_options(options)
     check_players(rules, [name.lower() for name in players])
     seats = [app.accounts.id_of(name) for name in players]
-    agreed = unrated_with_robots(agreed, seats)
+    agreed = unrated_with_robots(app, agreed, seats)
     id_ = actor.command_id()
     start = start_command(rules, options, agreed, seats, id_)
     app.ready()  # first, so that no number is allocated for a command that can't be submitted
@@ -83,9 +84,9 @@ def _people(seats: Sequence[AccountId], challenger: AccountId) -> list[AccountId
     return [seat for seat in seats if seat != challenger and robot_level(seat) is None]
 
 
-def unrated_with_robots(agreed: StartOptions, seats: Sequence[AccountId]) -> StartOptions:
-    """Return the options of a match of these accounts: one with a robot is never rated."""
-    if agreed.terms is None or not has_robot(seats):
+def unrated_with_robots(app: App, agreed: StartOptions, seats: Sequence[AccountId]) -> StartOptions:
+    """Return the options of a match of these accounts: one with a robot, or within an owner's bots, is never rated."""
+    if agreed.terms is None or not (has_robot(seats) or are_of_one(app, seats)):
         return agreed
     return replace(agreed, terms=replace(agreed.terms, rated=False))
 
@@ -123,6 +124,9 @@ def numbered_start(
             reserve_robot_match(app, challenger, command, others)
         if counted and (people := _people(start.seats, challenger)):
             _reserve(app, challenger, command, people)
+        if counted:
+            check_bots_accept(app, start, others)
+            reserve_bots(app, challenger, command, others)
         # crash window: the start is counted and has no match; an hour later it is not counted
         board = app.store.allocate(command)
     sent = CommandEnvelope(board, command, challenger, start)

@@ -1,7 +1,7 @@
 """The conditions of entries to tournaments that the decider can't know: clubs, codes, sanctions, finished matches and ratings."""
 
 from domain.errors import Code, Refusal
-from domain.match.state import robot_level
+from domain.match.state import is_bot, robot_level
 from domain.records import AccountId
 from domain.tournament.entry_terms import EVERY_FLAG
 from domain.tournament.state import TournamentState
@@ -15,7 +15,9 @@ from services.app.sentences import SAY
 
 
 def rating_of_entrant(app: App, actor: Actor, state: TournamentState, account: AccountId) -> int:
-    """Return the rating of an account that may enter: the actor's, or that of a robot."""
+    """Return the rating of an account that may enter: the actor's, or that of a robot; bots can't."""
+    if is_bot(actor.account):
+        raise Refusal(Code.AGAINST_TERMS, SAY("bot-tournaments"))
     terms = state.terms
     assert terms is not None
     check_may_start(app, actor.account)

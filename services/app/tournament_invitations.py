@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
-from domain.match.state import robot_level
+from domain.match.state import is_bot, robot_level
 from domain.records import AccountId
 from domain.tournament.commands import InvitePlayers
 from domain.tournament.state import TournamentState
@@ -27,6 +27,8 @@ def invite(app: App, actor: Actor, number: int, userids: Sequence[str]) -> Steps
     players = tuple(dict.fromkeys(app.accounts.id_of(one) for one in userids))
     if any(robot_level(one) is not None for one in players):
         raise Refusal(Code.AGAINST_TERMS, SAY("robots-uninvited"))
+    if any(map(is_bot, players)):
+        raise Refusal(Code.AGAINST_TERMS, SAY("bot-tournaments"))
     check_challenge(app, actor.account, players)
     return (yield from ask(app, actor, number, InvitePlayers(accounts=players)))
 

@@ -25,7 +25,11 @@ _OFFICES: Final = frozenset(
 )  # fmt: skip
 """Names that a reader would take for a name of the server, or of no player."""
 
-_ROBOT: Final = re.compile(r"r[o0]b[o0]t[-_]")
+BOT: Final = "bot-"
+"""How the userid of a bot begins, so that everybody who reads it knows."""
+
+_PROGRAM: Final = re.compile(r"(r[o0])?b[o0]t[-_]")
+"""Userids of robots and bots, and those that look like one."""
 
 
 @cache
@@ -46,15 +50,16 @@ def _server_skeletons() -> frozenset[str]:
 def check_reserved(name: str) -> None:
     """Refuse a userid of the server, or one that looks like it, as `bad-name`."""
     # of commands the words alone, because ali looks like all
-    if _ROBOT.match(name) or skeleton(name) in _server_skeletons() or name in _command_words():
+    if _PROGRAM.match(name) or skeleton(name) in _server_skeletons() or name in _command_words():
         raise Refusal(Code.BAD_NAME, SAY("name-reserved", name=name))
 
 
 @contextmanager
-def claimed_userid(app: App, text: str) -> Iterator[None]:
+def claimed_userid(app: App, text: str, *, is_bot: bool = False) -> Iterator[None]:
     """Claim a userid while its account is made; `bad-name` or `name-taken`."""
     name = read_name(text)
-    check_reserved(name)
+    if not is_bot:
+        check_reserved(name)
     looks = Lookalikes(app.people)
     if not looks.claim(name):
         rests = looks.rests(name)

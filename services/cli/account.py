@@ -214,7 +214,8 @@ def _row(profile: Profile) -> tuple[str, ...]:
     return (
         profile.name,
         day_of(profile.created),
-        " ".join((*states, *profile.roles)) or ("robot" if profile.robot else ""),
+        " ".join((*states, *profile.roles))
+        or ("robot" if profile.robot else "bot" if profile.owner else ""),
         " ".join(one.address for one in profile.addresses),
         profile.language,
         profile.real_name,

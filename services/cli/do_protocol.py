@@ -39,7 +39,7 @@ NO_MATTER: Final = frozenset({
     "robot_seconds", "address_rate", "password_rate", "trusted_proxy", "signups", "log_format", "log_level", "security_log",
     # mails and pages
     "smtp", "lmtp", "relay", "mail_domain", "mail_key", "mail_passwords", "mail_authserv", "postmaster", "site", "push",
-    "push_services", "transfer_to",
+    "push_services", "hooks", "hook_hosts", "transfer_to",
 })  # fmt: skip
 """Settings on which no answer at the data depends, so that a terminal need not have those of the server."""
 

@@ -52,6 +52,8 @@ SETTINGS: Final[Mapping[str, str]] = {
     "site": "the address of the pages as browsers know it: https://play.example.org",
     "signups": "whether people may make accounts: on or off",
     "push": "whether players may have notifications in their browsers: on or off",
+    "hooks": "whether players may have notices sent to webhooks and chats: on or off",
+    "hook_hosts": "hosts of your own network to which webhooks may be sent",
     "push_services": "the push services that notifications are given to: hosts or origins",
     "transfer_to": "the servers at which matches may go on, separated by blanks",
     "oidc_issuer": "the group's own sign-in service, an OpenID Connect provider: its URL",

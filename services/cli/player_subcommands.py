@@ -94,6 +94,26 @@ PLAYER_SUBCOMMANDS: Final = (
         takes_url=True,
     ),
     Subcommand(
+        "bot",
+        "let a program of yours play for a bot",
+        "Start a program that reads positions on its standard input and answers with moves, and let it play all matches "
+        "of a bot, until Ctrl-C: on the server of the login, or at --url with the bot's token in MATCHPOST_TOKEN. "
+        "Challenges that the bot's rules allow are accepted. See docs/bots.md.",
+        (
+            ("command", {
+                "nargs": "+", "metavar": "COMMAND",
+                "help": "the program with its arguments, as one argument; or after `--` as several words",
+            }),
+            ("--plain", {"action": "store_true", "help": "speak the plain form in place of JSON"}),
+            ("--seconds", {
+                "type": seconds, "default": 60.0, "metavar": "SECONDS",
+                "help": "how long the program may take for a move before it is started again (default 60)",
+            }),
+        ),
+        has_settings=False,
+        takes_url=True,
+    ),
+    Subcommand(
         "completion",
         "print a script that completes command lines in bash, zsh or fish",
         "Print a script that completes command lines in a shell: subcommands, flags, games, commands of `do`, "

@@ -57,13 +57,17 @@ _SLACK_SECONDS: Final = 15.0
 
 
 class ProblemError(Exception):
-    """A problem document; `code` is stable, `detail` is a sentence for people."""
+    """A problem document; `code` is stable, `detail` is a sentence for people.
 
-    def __init__(self, status: int, code: str, detail: str) -> None:
+    `retry_after` is the number of seconds after which to try again, 0 where the server names none.
+    """
+
+    def __init__(self, status: int, code: str, detail: str, retry_after: int = 0) -> None:
         super().__init__(f"{code}: {detail}")
         self.status = status
         self.code = code
         self.detail = detail
+        self.retry_after = retry_after
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -397,10 +401,11 @@ def _good(response: httpx.Response) -> httpx.Response:
 def _problem(response: httpx.Response) -> ProblemError:
     try:
         body = response.json()
-        if "error" in body:
-            code = body.get("code", body["error"])
-            return ProblemError(response.status_code, code, body.get("error_description", code))
-        return ProblemError(response.status_code, body["code"], body["detail"])
+        after = response.headers.get("Retry-After", "")
+        again = int(after) if after.isdecimal() else 0
+        if "error" in body:  # one of OAuth
+            body = {"code": body["error"], "detail": body.get("error_description", ""), **body}
+        return ProblemError(response.status_code, body["code"], body["detail"], again)
     except (ValueError, KeyError):
         said = response.text[:200] or response.reason_phrase
         return ProblemError(response.status_code, "unavailable", f"the server answered: {said}")

@@ -1,20 +1,20 @@
 """The words of notifications in browsers: the news of the pages, in the language of the account."""
 
 import json
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from domain.records import AccountId
-from infra.languages.wording import wording
+from infra.languages.wording import Wording, wording
 from infra.mail.push import LIFE_MS, PushMessage
 from infra.projections.notices import OF_TOURNAMENTS, NoticeKind, PlayerNotice
 from services.app.context import App
 from services.app.names import names_of
 from services.app.tournament_names import names_in_notices
 from services.app.waiting import NewsGroup, tournaments_of
-from services.words.news import NewsItem, NewsReader, named_news, rows_of_notices
+from services.words.news import NewsItem, NewsReader, Rows, named_news, rows_of_notices
 
-_PASSING: Final = frozenset({
+PASSING: Final = frozenset({
     NoticeKind.YOUR_TURN, NoticeKind.REMINDER, NoticeKind.REVEAL, NoticeKind.CHALLENGED,
     NoticeKind.CHAT, NoticeKind.MESSAGE,
 })  # fmt: skip
@@ -29,6 +29,37 @@ _LONGEST: Final = 400
 """Letters of a line: names and titles are short, and this keeps a message below what services take."""
 
 
+class ReadNotices(NamedTuple):
+    """Notices in words, with their matches and players."""
+
+    words: Wording
+    items: tuple[NewsItem, ...]
+    """One for each notice."""
+    rows: Rows
+    names: Mapping[AccountId, str]
+
+
+def read_notices(
+    app: App, account: AccountId, notices: Sequence[PlayerNotice]
+) -> ReadNotices | None:
+    """Return notices in the language of an account; None if it is gone, or may not see one any longer."""
+    profile = app.accounts.record_of(account)
+    if profile is None:
+        return None
+    # the match itself, because lists of matches may come after the log
+    rows = rows_of_notices(app, notices, {})
+    words = wording(profile.language)
+    names = names_of(app, (seat for row in rows.values() for seat in row.seats), words)
+    numbers = tournaments_of(notices)
+    tournaments = names_in_notices(app, account, numbers) if numbers else {}
+    if len(tournaments) < len(numbers):
+        return None
+    unread = app.unread.counts(account)
+    reader = NewsReader(account, words, unread, app.store.now(), tournaments)
+    items = named_news([NewsGroup(one, 1) for one in notices], rows, names, reader)
+    return ReadNotices(words, tuple(items), rows, names)
+
+
 class PushTexts:
     """Writes the notifications; see `infra.mail.push.PushComposer`."""
 
@@ -37,26 +68,14 @@ class PushTexts:
 
     def compose(self, account: AccountId, notices: Sequence[PlayerNotice]) -> PushMessage | None:
         """Write the notices of one command; None when none of them holds any longer."""
-        app = self._app
-        profile = app.accounts.record_of(account)
-        if profile is None:
+        found = read_notices(self._app, account, notices)
+        if found is None:
             return None
-        # the match itself, because lists of matches may come after the log
-        rows = rows_of_notices(app, notices, {})
-        words = wording(profile.language)
-        seats = (seat for row in rows.values() for seat in row.seats)
-        names = names_of(app, seats, words)
-        numbers = tournaments_of(notices)
-        tournaments = names_in_notices(app, account, numbers) if numbers else {}
-        if len(tournaments) < len(numbers):
-            return None  # the account may not see it any longer
-        unread = app.unread.counts(account)
-        reader = NewsReader(account, words, unread, app.store.now(), tournaments)
-        items = named_news([NewsGroup(one, 1) for one in notices], rows, names, reader)
+        words = found.words
         shown = [
             (one, item)
-            for one, item in zip(notices, items, strict=True)
-            if item.current or one.kind not in _PASSING
+            for one, item in zip(notices, found.items, strict=True)
+            if item.current or one.kind not in PASSING
         ]
         if not shown:
             return None

@@ -192,7 +192,12 @@ def _prepare(settings: Settings, data: Redis, queue_place: str) -> None:
         with make_client(queue_place) as queue:
             record_published_sizes(settings, data, queue, shape)
     if settings.has_mailer:
-        begin_mailing(store, data, mail=settings.relay is not None, push=settings.sends_push)
+        begin_mailing(
+            *(store, data),
+            mail=settings.relay is not None,
+            push=settings.sends_push,
+            hooks=settings.sends_hooks,
+        )
 
 
 def _settle_secrets(settings: Settings, data: Redis) -> None:

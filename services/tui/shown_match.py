@@ -181,7 +181,7 @@ class ShownMatch(msgspec.Struct, frozen=True):
             notes = (
                 _("you") if seat in self.seats else "",
                 "" if player["playing"] else _("out"),
-                _("robot") if player.get("robot") else "",
+                _("robot") if player.get("robot") else _("bot") if player.get("bot") else "",
             )
             said = "".join(f" ({note})" for note in notes if note)
             name = f"{'>' if waits else ' '} {player['side']} {self.name(seat)}{said}"

@@ -1,6 +1,6 @@
 """Clubs in words: roles, and how one joins."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from infra.languages.wording import N_, Wording
@@ -40,3 +40,15 @@ def pairing_rule(words: Wording) -> str:
 def way_to_join(joining: Joining, words: Wording) -> str:
     """Return how people join a club, without a full stop."""
     return words.gettext(_JOINING[joining])
+
+
+def match_begun(game: str, players: Sequence[str], words: Wording) -> str:
+    """Return that members of a club have begun a match, as a sentence without a full stop."""
+    return words.gettext("%(players)s have begun %(game)s", players=words.names(players), game=game)
+
+
+def match_ended(game: str, players: Sequence[str], ending: str, words: Wording) -> str:
+    """Return that a match of members has ended; `ending` is that of `services.words.endings`."""
+    return words.gettext(
+        "%(game)s, %(players)s: %(ending)s", game=game, players=words.names(players), ending=ending
+    )

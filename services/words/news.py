@@ -124,6 +124,9 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
     NoticeKind.RULED: lambda words, game, others, _: words.gettext(
         "An arbiter ruled on %(game)s against %(players)s", game=game, players=others
     ),
+    NoticeKind.HOOK_OFF: lambda words, *_: words.gettext(
+        "A webhook or channel of yours was switched off"
+    ),
     NoticeKind.APPEALED: lambda words, game, others, _: words.gettext(
         "The ruling on %(game)s against %(players)s was appealed", game=game, players=others
     ),
@@ -316,6 +319,8 @@ def _subject(
 
 
 def _path(notice: PlayerNotice) -> str:
+    if notice.kind is NoticeKind.HOOK_OFF:
+        return "/account/hooks"
     if not notice.board:
         return "/messages"
     if notice.kind in _OF_A_CASE:

@@ -53,9 +53,13 @@ BY_LINK: Final = Row(
 BY_BROWSERS: Final = Row(
     (API, WEB), "only a browser shows notifications, and it subscribes by HTTP"
 )
+BY_HTTP: Final = Row(
+    (API, WEB), "a secret is shown once, and an address is a secret: neither belongs into a mail"
+)
 BY_PASSKEYS: Final = Row((WEB,), "only a browser has passkeys")
 FACTORS: Final = Row((WEB,), "a program that could change them would be one more way around them")
 BY_PROVIDER: Final = Row((WEB,), "a provider sends browsers back and forth")
+BOTS: Final = Row((API, WEB), "a bot is of no use without a token, and lines make none")
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
 APPS_OVER_HTTP: Final = Row((API, WEB), "apps are registered and ended where tokens are")
 CONSENT: Final = Row((WEB,), "a player lets an app act on a page, where nobody else can")
@@ -70,6 +74,20 @@ USE_CASES: Final[dict[str, Row]] = {
     "challenges.fill_with_robot": NO_OPEN_CHALLENGES,
     "challenges.withdraw": NO_OPEN_CHALLENGES,
     "challenges.begun_when_full": NO_OPEN_CHALLENGES,
+    "names.owner_of": WITHIN,
+    "names.are_of_one": WITHIN,
+    "accounts.delete_bot_account": WITHIN,
+    "opponents.is_start_over": WITHIN,
+    "start.unrated_with_robots": WITHIN,
+    "bots.bots_of": BOTS,
+    "bots.make_bot": BOTS,
+    "bots.own_bot": WITHIN,
+    "bots.change_bot": BOTS,
+    "bots.delete_bot": BOTS,
+    "bots.make_bot_token": BOTS,
+    "bots.revoke_bot_token": BOTS,
+    "bot_rules.check_bots_accept": WITHIN,
+    "bot_rules.reserve_bots": WITHIN,
     "opponents.robots_play": Row((WEB,), "the others list the robots, which are none then"),
     "opponents.robots_here": Row(),
     "opponents.robot_of": Row((WEB,), "a page has a button for each level"),
@@ -306,6 +324,17 @@ USE_CASES: Final[dict[str, Row]] = {
     "matches.statements_of": WITHIN,
     "matches.was_sealed": Row((WEB,), "a page asks for a text before it starts a rematch"),
     "challenges.count_from": Row((WEB,), "the others decline all of a player by name"),
+    "hooks.place_of": BY_HTTP,
+    "hooks.may_have": WITHIN,
+    "hooks.hooks_at": BY_HTTP,
+    "hooks.hook_at": BY_HTTP,
+    "hooks.add_hook": BY_HTTP,
+    "hooks.secrets_of": WITHIN,
+    "hooks.shown_address": BY_HTTP,
+    "hooks.rotate_secret": BY_HTTP,
+    "hooks.switch_on": BY_HTTP,
+    "hooks.send_test": BY_HTTP,
+    "hooks.send_again": BY_HTTP,
     "preferences.vapid_key": BY_BROWSERS,
     "preferences.subscribe": BY_BROWSERS,
     "preferences.unsubscribe": BY_BROWSERS,
@@ -390,7 +419,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "puzzles.solution_commands": WITHIN,
     "queries.has_player": Row((WEB,), "the others refuse the challenge itself"),
     "queries.names_starting": Row((WEB,), "a form completes a name while it is typed"),
-    "queries.ratings_of": Row((API,), "the others have ratings by game"),
+    "queries.ratings_of": Row((API, WEB), "a line has the ratings of a game"),
     "queries.rating_series": Row(),
     "queries.head_to_head": Row(),
     "queries.finished_matches": Row((LANGUAGE, API), "pages list matches, by `infra`"),

@@ -21,6 +21,7 @@ from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
 from infra.people.grants import Grants
+from infra.people.hooks import Hooks
 from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
@@ -101,6 +102,7 @@ class FakeApp:
         self.provider = None
         self.tokens = Tokens(self.client)
         self.push_subscriptions = PushSubscriptions(self.client)
+        self.hooks = Hooks(self.client)
         self.notes = Notes(self.client)
         self.statements = Statements(self.client, lambda: 4)
         self.words = DrawTexts(self.client)

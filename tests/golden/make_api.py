@@ -43,11 +43,17 @@ LISTED = 8
 TEXT = 600
 """Characters of a text that are shown."""
 
-SETTINGS = {"site": "https://play.example.org", "push": "on", "backup": "/srv/matchpost-backups"}
+SETTINGS = {
+    "site": "https://play.example.org",
+    "push": "on",
+    "hooks": "on",
+    "backup": "/srv/matchpost-backups",
+}
 """The settings of the server that the exchange is with."""
 
 SECRETS = {
     "token": "mp_...",
+    "secret": "whsec_...",
     "access_token": "mp_...",
     "refresh_token": "mr_...",
     "device_code": "BCDFGHJK...",
@@ -542,6 +548,22 @@ def _leave(said: Exchange, alice: Player) -> None:
     browser = said.call("add_push", alice, BROWSER)
     said.call("list_push", alice)
     said.call("remove_push", alice, browser=browser["id"])
+    said.call("make_bot", alice, {"userid": "bot-deep"})
+    rules = {"games": ["pow2", "line"], "rated": "unrated", "most_days": 7, "at_once": 4}
+    said.call("change_bot", alice, rules, userid="bot-deep")
+    made = said.call("make_bot_token", alice, {"label": "at home"}, userid="bot-deep")
+    said.call("list_bots", alice)
+    said.call("revoke_bot_token", alice, userid="bot-deep", token=made["id"])
+    said.call("delete_bot", alice, {}, userid="bot-deep")
+    webhook = {"address": "https://example.org/matchpost", "topics": ["turn"], "label": "my bot"}
+    hook = said.call("make_webhook", alice, webhook)["id"]
+    said.call("renew_webhook_secret", alice, {}, hook=hook)
+    said.call("switch_webhook_on", alice, {}, hook=hook)
+    said.call("list_webhooks", alice)
+    delivery = said.call("send_webhook_test", alice, hook=hook)["id"]
+    said.call("send_webhook_again", alice, hook=hook, delivery=delivery)
+    said.call("list_webhook_deliveries", alice, hook=hook)
+    said.call("remove_webhook", alice, hook=hook)
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     passwords = {"old": "mad-hatter", "new": "looking-glass", "tokens": "keep"}

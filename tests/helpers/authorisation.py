@@ -45,7 +45,10 @@ ROUTES = {
         enter_tournament make_report send_message watch_board unwatch_board follow_player
         unfollow_player unpin_match join_club join_club_by_link change_account
         change_addresses change_password log_out_everywhere delete_account export_account
-        list_apps register_app list_connected_apps take_vacation block_player unblock_player add_push remove_push list_tokens
+        take_vacation block_player unblock_player add_push remove_push list_tokens
+        list_bots make_bot
+        list_webhooks make_webhook
+        list_apps register_app list_connected_apps
     """,
     OF_THE_ORGANISER: """
         change_tournament open_tournament invite_players make_tournament_code start_tournament end_ladder withdraw_player
@@ -99,6 +102,21 @@ TABLE = {
     "show_pairings": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "appeal_sanction": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "end_vacation": ("unauthorized", "too-late", "too-late", "missing-scope"),
+    "change_bot": ("unauthorized", "not-found", "not-found", "missing-scope"),
+    "delete_bot": ("unauthorized", "not-found", "not-found", "missing-scope"),
+    "make_bot_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
+    "revoke_bot_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "revoke_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
+    **dict.fromkeys(
+        [
+            "remove_webhook",
+            "renew_webhook_secret",
+            "switch_webhook_on",
+            "send_webhook_test",
+            "list_webhook_deliveries",
+            "send_webhook_again",
+        ],
+        ("unauthorized", "not-found", "not-found", "missing-scope"),
+    ),
     "list_acts": ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope"),
 }

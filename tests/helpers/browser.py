@@ -31,6 +31,10 @@ WORDS = {"keep": "Play the light tiles", "swap": "Play the dark tiles"}
 _PLACE = re.compile(r"[a-z]*\d+")
 
 
+ROUTED: dict[str, Any] = {"service_workers": "block"}
+"""Options of a window whose requests a test holds or answers, which it could not do behind a service worker."""
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Start the machine's own Chromium; the test is skipped where there is none."""
@@ -68,7 +72,8 @@ class Person:
 
     def _heard(self, message: Any) -> None:
         # an answer that says no is no fault of the page, and one that does not come is none either
-        text, expected = message.text, ("Failed to load resource", *self.expected)
+        blocked = "Service Worker registration blocked by Playwright"
+        text, expected = message.text, ("Failed to load resource", blocked, *self.expected)
         if message.type in ("error", "warning") and not any(one in text for one in expected):
             self.complaints.append(text)
 

@@ -71,11 +71,12 @@ class Received(NamedTuple):
 
 
 class PushService:
-    """A service that keeps what it is given; it answers 201, or what `answers` has for a path."""
+    """A service that keeps what it is given; it answers 201, or what `answers` has for a path, with what `texts` has."""
 
     def __init__(self) -> None:
         self.received: list[Received] = []
         self.answers: dict[str, int] = {}
+        self.texts: dict[str, bytes] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
@@ -91,8 +92,10 @@ class PushService:
                 self.send_response(code)
                 if code == 302:
                     self.send_header("Location", f"{service.url}/elsewhere")
-                self.send_header("Content-Length", "0")
+                text = service.texts.get(self.path, b"")
+                self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
+                self.wfile.write(text)
 
             def log_message(self, *_: object) -> None:
                 pass

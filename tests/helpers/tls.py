@@ -17,12 +17,13 @@ from cryptography.x509.oid import NameOID
 _CHUNK = 1 << 16
 
 
-def make_certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """Make a certificate for 127.0.0.1 that signs itself; return its file and that of its key."""
+def make_certificate(folder: Path, name: str, *hosts: str) -> tuple[Path, Path]:
+    """Make a certificate for 127.0.0.1 and hosts that signs itself; return its file and that of its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = dt.datetime.now(dt.UTC)
     address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    names = [address, *map(x509.DNSName, hosts)]
     made = (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -31,7 +32,7 @@ def make_certificate(folder: Path, name: str) -> tuple[Path, Path]:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - dt.timedelta(days=1))
         .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

@@ -247,7 +247,7 @@ NEVER_END = (
     "{s07.a1y}:draws {s07.a1y}:floor {s07.a1y}:boards {boards} {boards}:words {challenges}:links {site}:admission {site}:acts {clubs}:paths {club:<id>} {tournaments}:codes {tournaments}:texts "
     "{site}:masthead {site}:texts {site}:logo "
     "{boards}:shape {boards}:secrets {scrub} b b:5 {clock} {p:<name>}:live {p:<name>}:last "
-    "{p:<name>}:losses {p:erased} {mail}:read {mail}:push:read {mail}:key"
+    "{p:<name>}:losses {p:erased} {mail}:read {mail}:push:read {mail}:hooks:read {mail}:key"
 )
 
 

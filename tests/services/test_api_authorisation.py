@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import httpx
@@ -39,7 +40,9 @@ UNDOCUMENTED = {"openapi": "/api/openapi.json", "show_api": "/api"}
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api"), site="https://x.example", push="on") as api:
+    with Api(
+        tmp_path_factory.mktemp("api"), site="https://x.example", push="on", hooks="on"
+    ) as api:
         generate_keys(api.settings.data / "keys", "play.example.org")
         make_mac_key(api.settings.data / "keys")
         yield api
@@ -62,7 +65,7 @@ FORMS_OF_OAUTH = ("get_app_token", "revoke_app_token", "ask_for_device")
 
 PLACEHOLDERS = {
     "ply": 0, "case": 1, "seq": 1, "game": "pow2", "code": "usage", "browser": "0" * 16, "report": "0" * 16,
-    "sanction": "0" * 16, "key": "none",
+    "sanction": "0" * 16, "key": "none", "hook": "0" * 16, "delivery": "msg_0",
 }  # fmt: skip
 """What stands in paths for what nobody in a world has."""
 
@@ -169,6 +172,7 @@ class World:
             "delete_account": {"password": PASSWORD},
             "do_line": f"pow2 show {self.board}",
             "challenge_on_ladder": {"userid": self.userid},
+            "make_bot": {"userid": f"bot-{token_hex(4)}"},
             "name_team": {"userids": [self.opponent]},
             "invite_players": {"userids": [self.opponent]},
         }  # fmt: skip
@@ -309,7 +313,8 @@ def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(
 def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers):
     """A refusal tells nothing of what the request would have met."""
     missing = {"board": 999_999, "number": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
-               "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "client": "0" * 32, "path": "nix", "link": "0" * 16, "report": "0" * 16, "sanction": "0" * 16, "key": "none"}  # fmt: skip
+               "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "client": "0" * 32, "path": "nix", "link": "0" * 16, "report": "0" * 16, "sanction": "0" * 16, "key": "none",
+                   "hook": "0" * 16, "delivery": "msg_0"}  # fmt: skip
     spectator = api.player(("read",))
     for route, row in TABLE.items():
         method, template = places[route]

@@ -265,6 +265,9 @@ READ_ALL_THE_SAME = {
     ("services/app/passwords.py", "site"),
     ("services/app/preferences.py", "push_services"),
     ("services/app/preferences.py", "site"),
+    # of webhooks, which are made over HTTP
+    ("services/app/hooks.py", "hook_hosts"),
+    ("services/app/hooks.py", "mail_domain"),
     # of a server that is moved while none runs
     ("services/app/moving.py", "maxmemory"),
 }

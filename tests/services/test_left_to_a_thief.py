@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 import httpx
 import pytest
@@ -28,6 +29,7 @@ from tests.helpers.push_service import Browser, PushService, decode
 from tests.helpers.web import Guest, door
 from tests.helpers.wire import Wire
 from tests.services.test_mail_intake import Running
+from workers.mail import hooks
 from workers.mail.mailer import Mailer
 
 SITE: Final = "https://play.example.org"
@@ -47,7 +49,8 @@ class Place:
     def work(self) -> None:
         """Have the mailer send all there is."""
         mailer: Mailer = make_mailer(self.api.parts, ADDRESSES)
-        work_out(mailer)
+        with patch.object(hooks, "start", lambda work: work()):
+            work_out(mailer)
 
     def mail(self, to: str, text: str, sender: str) -> str:
         """Send a mail by SMTP; gives what was answered in the end."""
@@ -64,6 +67,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     with ExitStack() as stack:
         service, sink = stack.enter_context(PushService()), stack.enter_context(Sink(free_port()))
         settings = {"keys": keys, "site": SITE, "push": "on", "push_services": service.url}
+        settings |= {"hooks": "on", "hook_hosts": service.url.removeprefix("http://")}
         settings |= {"relay": f"smtp://127.0.0.1:{sink.port}", "mail_domain": DOMAIN}
         api = stack.enter_context(Api(folder, **settings))
         mailer_wakeup(api.parts).begin()
@@ -148,6 +152,8 @@ class Thief:
         made = [Browser(service, f"{name}-{how}") for how in ("token", "session", "neither")]
         body = {**made[0].json, "label": "thief"}
         assert self.owner.post("/api/account/push", body).status_code == 201
+        hook = {"address": f"{service.url}/{name}-hook", "topics": ["turn"]}
+        assert self.owner.post("/api/webhooks", hook).status_code == 201
         fields = {"endpoint": made[1].endpoint, **made[1].json["keys"]}
         assert self.guest.send("/account/push", fields).status_code == 303
         keys = made[2].json["keys"]
@@ -206,6 +212,7 @@ class Thief:
             "passkey": bool(self.place.api.parts.accounts.factors_of(self.owner.account).passkeys),
             "reset link": come().get(self.link).status_code == 200,
             "seat's address": len(moves) == 2 or answered.startswith("250"),
+            "webhook": f"/{name}-hook" in pushed,
             **{kind: one.heard > before[kind] for kind, one in self.streams.items()},
             **{
                 f"push by {how}": f"/{name}-{how}" in pushed
@@ -244,7 +251,7 @@ def address_by_api(thief: Thief) -> None:
 
 IN_THE_ACCOUNT: Final = {
     "session", "token", "grant", "passkey", "push by token", "push by session", "push by neither",
-    "stream by token", "stream by session",
+    "stream by token", "stream by session", "webhook",
 }  # fmt: skip
 IN_THE_MAILBOX: Final = {"reset link", "seat's address"}
 PASSWORD_MAILED: Final = ["Dein Passwort wurde geändert"]

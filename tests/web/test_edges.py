@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from services.app.matches import load_state
+from tests.helpers.browser import ROUTED
 
 pytestmark = pytest.mark.slow
 
@@ -143,8 +144,8 @@ def test_a_browser_without_shared_workers_follows_what_is_looked_at(api, person)
     one.waits_for_turn()
 
 
-def test_a_page_heals_after_its_line_was_down(api, person):
-    one, other = person("hilda"), api.player()
+def test_a_page_without_a_service_worker_heals_after_its_line_was_down(api, person):
+    one, other = person("hilda", **ROUTED), api.player()
     board = api.begun(other, api.player_of(one.name))
     one.goes_to(f"/m/{board}")
     one.expected.append("htmx:")

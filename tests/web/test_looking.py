@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from services.app.matches import analyse, load_state
 from tests.helpers.analysing import listening
-from tests.helpers.browser import faults_of
+from tests.helpers.browser import ROUTED, faults_of
 
 pytestmark = pytest.mark.slow
 
@@ -130,7 +130,7 @@ def test_a_puzzle_is_solved_by_clicks_undone_redone_and_handed_in(api, person):
 
 
 def test_an_analysis_is_asked_for_and_comes_by_itself(api, person):
-    anna = person("anna")
+    anna = person("anna", **ROUTED)
     board = api.begun(api.player_of("anna"), api.player(), game="pow2")
     for move in ({"do": "move", "move": "m13-j7"}, {"do": "resign"}):
         assert api.player_of("anna").give(board, move).is_success

@@ -8,9 +8,17 @@ import pytest
 from redis import Redis
 
 from domain.match.events import Event
+from domain.match.state import BOT_PREFIX
 from infra.projections.buckets import RATINGS
 from infra.projections.generations import Generation, Generations
-from infra.projections.ratings import RatedPlayer, RatingsProjection, RatingsQuery
+from infra.projections.ratings import (
+    RatedPlayer,
+    RatingsProjection,
+    RatingsQuery,
+    pool_of,
+    pool_with_bots,
+)
+from infra.projections.standings import StandingsQuery
 from infra.store.port import Watermark
 from tests.fakes.logs import Logs
 from tests.helpers.given import (
@@ -237,3 +245,40 @@ def test_a_clock_that_steps_back_behind_a_promise_has_nothing_made_anew(shelf_cl
     shelf_client.flushall()
     catch_up(logs.store, shelf_client, ONLY)
     assert without_checkpoints(shelf_client) == live
+
+
+# matches in which a bot plays
+
+DEEP = BOT_PREFIX + b"deep"
+
+
+def rated(client: Redis, pool: str) -> dict[bytes, int]:
+    return {row.account: row.rating.matches for row in RatingsQuery(client).of(pool)}
+
+
+def test_matches_with_bots_are_rated_apart(logs, shelf_client):
+    match(logs, 1, 100, 0)
+    catch_up(logs.store, shelf_client)
+    people = {account: RatingsQuery(shelf_client).player("pow2", account) for account in PLAYERS}
+    match(logs, 2, 200, 0, seats=(ALICE, DEEP))
+    match(logs, 3, 300, 1, seats=(ALICE, DEEP))
+    catch_up(logs.store, shelf_client)
+    query = RatingsQuery(shelf_client)
+    assert {account: query.player("pow2", account) for account in PLAYERS} == people
+    assert rated(shelf_client, "pow2") == {ALICE: 1, BOB: 1}
+    assert rated(shelf_client, pool_with_bots("pow2")) == {ALICE: 2, DEEP: 2}
+    assert query.changes([(pool_of("pow2", (ALICE, DEEP)), 3), ("pow2", 3)])[1] == ()
+    # nor do they count in the table, as those with robots
+    played = {row.account: row.played for row in StandingsQuery(shelf_client).of("pow2")}
+    assert played == {ALICE: 1, BOB: 1}
+
+
+def test_a_rebuild_finds_the_pools_from_the_logs_alone(logs, shelf_client):
+    for board, seats in enumerate([(ALICE, DEEP), (ALICE, BOB), (DEEP, BOB), (BOB, ALICE)], 1):
+        match(logs, board, 100 * board, board % 2, seats=seats)
+    catch_up(logs.store, shelf_client)
+    before = contents(shelf_client)
+    shelf_client.flushall()
+    catch_up(logs.store, shelf_client)
+    assert contents(shelf_client) == before
+    assert rated(shelf_client, "pow2+bots") == {ALICE: 1, BOB: 1, DEEP: 2}

@@ -1,4 +1,4 @@
-"""The mailer: one process that tells players what the logs have, by e-mail and web push, job by job."""
+"""The mailer: one process that tells players what the logs have, by e-mail, web push and webhooks, job by job."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -9,6 +9,7 @@ from domain.records import AccountId
 from infra.mail.addresses import AddressStatus, ServerAddresses
 from infra.mail.composer import Composer
 from infra.mail.email import Attachment
+from infra.mail.hooks import HookComposer, HookQueue
 from infra.mail.outbox import Outbox, SentEmails
 from infra.mail.progress import MailerProgress
 from infra.mail.push import PushComposer, PushQueue
@@ -19,6 +20,7 @@ from infra.mail.verification_codes import VerificationCodes
 from infra.mail.wakeup import JOB, MailerWakeup
 from infra.people.accounts import Accounts
 from infra.people.accounts.address_owners import AddressOwners
+from infra.people.clubs import Clubs
 from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
 from infra.people.password_resets import PasswordResets
@@ -29,6 +31,7 @@ from workers.job_report import report
 from workers.leased_run import ENDLESS_SECONDS, LINGER_SECONDS, LeasedRun, LeasedWork
 from workers.mail.build import EmailBuilder, MailContext
 from workers.mail.deliver import EmailDelivery
+from workers.mail.hooks import HookDelivery, MatchHooks
 from workers.mail.notify import (
     ChatMailer,
     CodeMailer,
@@ -117,6 +120,17 @@ def push_tasks(
     return [
         MatchPush(store, queue, subscriptions),
         PushDelivery(queue, subscriptions, composer, client, store.now),
+    ]
+
+
+def hook_tasks(
+    store: Store, data: redis.Redis, composer: HookComposer, hosts: tuple[str, ...]
+) -> list[MailTask]:
+    """Return the tasks of webhooks and notices of groups."""
+    queue = HookQueue(data)
+    return [
+        MatchHooks(store, queue, Clubs(data)),
+        HookDelivery(queue.hooks, composer, store.now, hosts),
     ]
 
 

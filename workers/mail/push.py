@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from domain.match.events import MatchPaired
 from domain.match.history import decode_event
 from domain.records import AccountId, CommandId
+from infra.mail.hooks import HookQueue
 from infra.mail.push import (
     LIFE_MS,
     PushComposer,
@@ -22,6 +23,7 @@ from infra.mail.push import (
     QueuedPush,
 )
 from infra.mail.push_client import PushClient, PushStatus
+from infra.people.hooks import Hooks
 from infra.people.push_subscriptions import PushSubscription, PushSubscriptions
 from infra.process.metrics import count_sent_push
 from infra.projections.notice_fold import detail_of, notices_of_command
@@ -53,8 +55,17 @@ class MatchPush(LogRound):
     """Queues notifications for players who allowed them."""
 
     what = "pushed"
+    life_ms = LIFE_MS
+    """How long a notice is worth being queued."""
+    skips_pairings = True
+    """Whether the tournament's own notification says how many matches begin."""
 
-    def __init__(self, store: Store, queue: PushQueue, subscriptions: PushSubscriptions) -> None:
+    def __init__(
+        self,
+        store: Store,
+        queue: PushQueue | HookQueue,
+        subscriptions: PushSubscriptions | Hooks,
+    ) -> None:
         super().__init__(store, queue)
         self._queue = queue
         self._subscriptions = subscriptions
@@ -66,14 +77,14 @@ class MatchPush(LogRound):
         players = dict.fromkeys(seat for fact in chunk.facts for seat in fact.setup.seats)
         players |= dict.fromkeys(one.account for fact in chunk.all_facts for one in fact.notices)
         self._subscribed = self._subscriptions.those_with(players) if players else set()
-        self._oldest = self._store.now() - LIFE_MS
+        self._oldest = self._store.now() - self.life_ms
 
     def notify(self, board: int, command: CommandId, fact: Fact) -> None:
         """Queue the notices of a command."""
         if fact.event.at < self._oldest or self._subscribed.isdisjoint(fact.setup.seats):
             return
-        if isinstance(fact.event.body, MatchPaired):
-            return  # the tournament's own notification says how many matches begin
+        if self.skips_pairings and isinstance(fact.event.body, MatchPaired):
+            return
         with isolate_errors(f"match {board}"):
             events = [decode_event(data) for data in self._store.events(board)]
             own = [event for event in events if event.command == command]

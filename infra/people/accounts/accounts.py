@@ -10,12 +10,17 @@ from argon2 import PasswordHasher
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.state import robot_level
+from domain.match.state import BOT_PREFIX, is_bot, robot_level
 from domain.records import SERVER_ACCOUNT, AccountId
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.accounts.code_requests import CodeRequests
-from infra.people.accounts.passwords import Passwords, RecentPasswords, check_password
+from infra.people.accounts.passwords import (
+    Passwords,
+    RecentPasswords,
+    check_password,
+    unmatchable_hash,
+)
 from infra.people.accounts.record import (
     Account,
     AccountChange,
@@ -42,6 +47,7 @@ from infra.people.accounts.usernames import (
     replace_addresses,
 )
 from infra.people.accounts.writing import (
+    bots_of,
     changed_elsewhere,
     changes_to_mail,
     end_opened,
@@ -123,16 +129,46 @@ class Accounts:
             self._attempts.spend()
         hashed = self._passwords.hash(password)
         record = Account(name=name, password=hashed, created=time_ms(self._client), addresses=read)
-        account = self._write_new(encode(record))
-        # crash window: the record exists and no name points to it; it expires
-        if not self._users.claim(name, account):
-            self._client.delete(keys.account(account), keys.account_mac(account))
-            raise name_taken(name)
+        account = self._claim(record)
         # crash window: the account exists and expires; its first login makes it permanent
         self._persist(account)
         note_security(SecurityEvent.ACCOUNT_MADE, account)
         if read:
             self.codes.ask(account, record)
+        return account
+
+    def make_bot(self, name: str, owner: AccountId) -> AccountId:
+        """Create a bot of an account, without a password; `bad-name`, `name-taken`."""
+        name = read_name(name)
+        if self._users.read(name) is not None:
+            raise name_taken(name)
+        self._attempts.spend()
+        record = Account(
+            name=name,
+            password=unmatchable_hash(PasswordHasher()),
+            no_password=True,
+            created=time_ms(self._client),
+            notify="none",
+            owner=owner,
+        )
+        account = self._claim(record, BOT_PREFIX)
+        # crash window: the account exists, expires, and is in no list of players
+        self._users.add(name)
+        self._persist(account)
+        note_security(SecurityEvent.ACCOUNT_MADE, account)
+        return account
+
+    def bots_of(self, account: AccountId) -> dict[str, AccountId]:
+        """Return the bots of an account by userid; none of a deleted account."""
+        return bots_of(self._client, account)
+
+    def _claim(self, record: Account, prefix: bytes = b"") -> AccountId:
+        """Store a new record, and let its name point to it; `name-taken`."""
+        account = self._write_new(encode(record), prefix)
+        # crash window: the record exists and no name points to it; it expires
+        if not self._users.claim(record.name, account):
+            self._client.delete(keys.account(account), keys.account_mac(account))
+            raise name_taken(record.name)
         return account
 
     def signup_provided(self, name: str, external: bytes) -> AccountId:
@@ -304,12 +340,12 @@ class Accounts:
     def set_role(self, name: str, role: AccountRole, *, held: bool) -> AccountId:
         """Set whether an account has a role, and return the account; an operator needs no password.
 
-        `unknown-user`; `not-wanted` for a robot.
+        `unknown-user`; `not-wanted` for a robot or a bot.
         """
         found = self._users.read(name)
         if found is None:
             raise unknown_user(name)
-        if held and robot_level(found[0]):
+        if held and (robot_level(found[0]) or is_bot(found[0])):
             raise Refusal(Code.NOT_WANTED, SAY("robot-role", name=name.lower()))
         # crash window: the index has an account without the role; `holders` leaves it out
         index = keys.ROLES[role]
@@ -328,9 +364,16 @@ class Accounts:
         return [account for account, profile in profiles if profile and profile.has(role)]
 
     def delete(
-        self, name: str, password: str, erase: Callable[[AccountId], None], *, proven: bool = False
+        self,
+        name: str,
+        password: str | None,
+        erase: Callable[[AccountId], None],
+        *,
+        proven: bool = False,
     ) -> AccountId:
         """Delete an account and free its userid; return the id that it had.
+
+        A bot has no password, and is deleted by its owner: None.
 
         `erase` erases the data of other stores under the account id. It is called twice, because
         something may be added until the record is deleted. After a kill the account is either whole
@@ -405,9 +448,15 @@ class Accounts:
         return self._users.count()
 
     def _erase_record(
-        self, name: str, password: str, erase: Callable[[AccountId], None], *, proven: bool
+        self, name: str, password: str | None, erase: Callable[[AccountId], None], *, proven: bool
     ) -> AccountId:
-        account, data = self._verified_record(name, password, proven=proven)
+        if password is None:
+            found = self._users.read(name)
+            if found is None:
+                raise unknown_user(name)
+            account, data = found
+        else:
+            account, data = self._verified_record(name, password, proven=proven)
         erase(account)
         # crash window: only data under the id are erased; the account is whole
         if not self._write(account, data, b""):
@@ -514,13 +563,17 @@ class Accounts:
             pipe.persist(keys.account_mac(account))
             pipe.execute()
 
-    def _write_new(self, record: bytes) -> AccountId:
-        """Store a record under a new id; it expires unless a name is claimed."""
+    def _write_new(self, record: bytes, prefix: bytes = b"") -> AccountId:
+        """Store a record under a new id; it expires unless a name is claimed. `prefix` begins the id of a bot."""
         while True:
-            account = os.urandom(ID_BYTES)
-            if account != SERVER_ACCOUNT and self._write(
-                account, b"", record, 1000 * UNCLAIMED_SECONDS
-            ):
+            account = prefix + os.urandom(ID_BYTES - len(prefix))
+            if account == SERVER_ACCOUNT or is_bot(account) != bool(prefix):
+                continue
+            member: Any = account  # redis-py types it as text only
+            # the rest of a bot's id is short, and the id of a deleted account never comes back
+            if prefix and self._client.sismember(keys.ERASED_ACCOUNTS, member):
+                continue
+            if self._write(account, b"", record, 1000 * UNCLAIMED_SECONDS):
                 return account
 
 

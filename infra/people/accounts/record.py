@@ -47,6 +47,28 @@ class AccountRole(StrEnum):
     """Runs the server: accounts, admission, settings; may all that a moderator may."""
 
 
+class RatedChoice(StrEnum):
+    """The matches that a bot accepts, by whether they are rated."""
+
+    ANY = "any"
+    RATED = "rated"
+    UNRATED = "unrated"
+
+
+class BotRules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The challenges by name that a bot accepts, beside those that `Profile.challenges` lets through."""
+
+    games: tuple[str, ...] = ()
+    """Keys of games; empty for all."""
+    rated: RatedChoice = RatedChoice.ANY
+    least_days: int = 0
+    """The fewest days that a turn may take; 0 for any."""
+    most_days: int = 0
+    """The most days that a turn may take; 0 for any, also without a limit."""
+    at_once: int = 10
+    """How many matches that others have started may go on at the same time."""
+
+
 class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An account's record without its password."""
 
@@ -85,6 +107,12 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether mail has receipts, and each accepted move by mail is answered by itself."""
     real_name: str = ""
     """The name of the person, noted by an operator who made the account; no other player sees it."""
+    owner: AccountId = b""
+    """The account to which a bot belongs; empty for all others."""
+    bots: tuple[str, ...] = ()
+    """The userids of its bots; one whose making was cut off may have no account."""
+    rules: BotRules = BotRules()
+    """Of a bot: which challenges it accepts."""
 
     def as_of(self, now: int) -> Self:
         """Return the record at a time, ms: a suspension that has ended is none."""
@@ -109,6 +137,8 @@ class AccountChange(StrEnum):
     PASSWORD = "password"  # noqa: S105 - no password
     FACTORS = "factors"
     """An app for codes or a passkey was added or removed."""
+    HOOKS = "hooks"
+    """A webhook or a channel was added."""
 
 
 class Passkey(msgspec.Struct, frozen=True, array_like=True):

@@ -3,6 +3,8 @@
 Access to an account without its password, and the end of it.
 """
 
+from typing import Any
+
 import redis
 from msgspec.structs import replace
 
@@ -13,9 +15,11 @@ from infra.people.accounts.record import (
     AccountChange,
     MailAddress,
     Profile,
+    decode_profile,
 )
-from infra.people.accounts.usernames import mailbox
+from infra.people.accounts.usernames import Usernames, mailbox
 from infra.people.grants import Grants
+from infra.people.hooks import HookOff, Hooks
 from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import SecurityEvent, note_security
@@ -25,19 +29,34 @@ from infra.redis import keys, scripts
 from infra.sentences import SAY, day_of
 
 
+def bots_of(client: redis.Redis, account: AccountId) -> dict[str, AccountId]:
+    """Return the bots of an account by userid; none of a deleted account."""
+    data: Any = client.get(keys.account(account))
+    users = Usernames(client)
+    found = {name: users.read(name) for name in (decode_profile(data).bots if data else ())}
+    # a name whose bot was never made, or was deleted, may be another's by now
+    return {
+        name: one[0]
+        for name, one in found.items()
+        if one and decode_profile(one[1]).owner == account
+    }
+
+
 def end_opened(
     client: redis.Redis, account: AccountId, *, session: str = "", tokens: bool = True
 ) -> None:
-    """End an account's sessions, tokens, grants, notifications in browsers and link for a new password.
+    """End an account's sessions, tokens, grants, notifications in browsers and link for a new password, and switch off its hooks.
 
-    The session of this id stays, and tokens and grants stay without `tokens`, with the notifications of both. The
-    addresses of seats end by a change of the record: see `with_next_mail_turn`.
+    The session of this id stays, and tokens, grants and hooks stay without `tokens`, with the notifications of both. The
+    addresses of seats end by a change of the record: see `with_next_mail_turn`. The tokens of its bots end with its own.
     """
     Sessions(client).end_others(account, session)
     if tokens:
         # first, so that no further token is issued by them
         Grants(client).end_all(account)
-        Tokens(client).forget(account)
+        for one in (account, *bots_of(client, account).values()):
+            Tokens(client).forget(one)
+        Hooks(client).switch_off(account, HookOff.ACCESS)
         note_security(SecurityEvent.TOKENS_ENDED, account)
     PushSubscriptions(client).lasting(account, unnamed=False)
     PasswordResets(client).forget(account)

@@ -9,7 +9,7 @@ from domain.clocks import match_clock
 from domain.clocks.time_control import TimeControl, write_time_control
 from domain.match.history import Snapshot
 from domain.match.imports import describe_source
-from domain.match.state import MatchState, deadline, position_at, position_of, robot_level
+from domain.match.state import MatchState, deadline, is_bot, position_at, position_of, robot_level
 from domain.rules import AnyRules, Seat, rules_by_id
 from domain.sentences import ENGLISH, Translation, text_in
 from infra.languages.wording import wording
@@ -32,6 +32,8 @@ class Seated(msgspec.Struct, frozen=True):
     """False once the player has resigned or run out of time."""
     robot: LevelName | None
     """Level of the robot that plays, such as `easy`; null for a person."""
+    bot: bool = False
+    """True for a bot: a program of a player."""
 
 
 class OpenOffer(msgspec.Struct, frozen=True):
@@ -257,6 +259,7 @@ def match_json(
                 name,
                 seat in state.active_seats,
                 robot_level(account),
+                is_bot(account),
             )
             for seat, (account, name) in enumerate(zip(state.seats, names, strict=True))
         ),

@@ -39,7 +39,10 @@ What they import has no state that it would have to share with the file of the p
 
 _HASH_DIGITS: Final = 12
 
-_NO_MODULES: Final = frozenset({"begin.js", "htmx.js", "once.js", "sw.js"})
+_OF_SERVICE_WORKER: Final = ("sw_pages.js", "sw_moves.js", "sw.js")
+"""The parts of the service worker, which is no module, because not all browsers take one there."""
+
+_NO_MODULES: Final = frozenset({"begin.js", "htmx.js", "once.js", *_OF_SERVICE_WORKER})
 
 _SCRIPT_COMMENT: Final = re.compile(
     r"""^[ \t]*(/\*.*?\*/[ \t]*$|//[^\n]*$)|[ \t]+//[ ][^"'`\n]*$""", re.MULTILINE | re.DOTALL
@@ -198,6 +201,9 @@ def _read_assets() -> dict[str, Asset]:
     found = {path.name: path.read_bytes() for path in static.iterdir() if path.is_file()}
     scripts = {name: data.decode() for name, data in found.items() if name.endswith(".js")}
     found |= {name: text.encode() for name, text in join_scripts(scripts).items()}
+    found["sw.js"] = "".join(
+        f"{line}\n" for name in _OF_SERVICE_WORKER for line in code_of(scripts[name])
+    ).encode()
     for language in translated():
         found[_scripts_in(language)] = script_words(language) + found[PAGES]
     styles = [static.joinpath("styles", f"{name}.css").read_bytes() for name in _STYLES]

@@ -166,6 +166,6 @@ def show_robots() -> Response[Any]:
 
 @pages.get("/sw.js", in_thread=False, for_guests=True)
 def show_service_worker() -> Response[Any]:
-    """Return the service worker, which shows notifications; at the root, because it serves all pages."""
+    """Return the service worker; at the root, because it serves all pages."""
     headers = {"Cache-Control": "no-cache"}
     return Response(ASSETS["sw.js"].data, media_type="text/javascript", headers=headers)

@@ -12,7 +12,7 @@ from domain.rules import latest_rules
 from domain.sentences import text_in
 from infra.languages.wording import Wording
 from infra.projections.finished_matches import FinishedMatchRow
-from infra.projections.ratings import Rating
+from infra.projections.ratings import Rating, pool_of
 from services.app.games import check_multiplayer, game_keys, read_puzzle
 from services.app.names import name_of, names_by_seat, names_of, robot_userids
 from services.app.opponents import games_of_robots, robots_here
@@ -158,7 +158,11 @@ def ratings(call: Invocation) -> Answer:
 
 def _series(call: Invocation) -> Answer:
     account = call.app.accounts.id_of(call.line.get("userid"))
-    game, name, _ = call.rules.key, name_of(call.app, account), call.words.gettext
+    game, name, _ = (
+        pool_of(call.rules.key, [account]),
+        name_of(call.app, account),
+        call.words.gettext,
+    )
     rating, points = rating_series(call.app, game, account, LINES)
     if not rating.matches:
         return Answer(page=_("%(name)s hasn't finished a rated match yet", name=name))

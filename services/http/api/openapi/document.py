@@ -56,6 +56,8 @@ TAGS: Final = {
     "analyses": "The engine's view of matches that are over, and of puzzles",
     "disputes": "Claims, appeals and rulings",
     "accounts": "Your account",
+    "bots": "Your bots: programs with accounts of their own",
+    "webhooks": "Notices for a program of yours or the chat of a group, and their deliveries",
     "administration": "Accounts, roles, sign-up links, admission, record, health and backups, for operators",
     "tokens": "A program sends a token in place of a password",
     "apps": "Programs of others that act for players who let them, by OAuth 2.1 with PKCE, or by a device code",

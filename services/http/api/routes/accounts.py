@@ -299,7 +299,7 @@ def make_token(data: JSONBody[NewToken], context: Context) -> IssuedToken:
 @api.get("/api/tokens", "Your tokens", Scope.ACCOUNT, tag="tokens")
 def list_tokens(own: Own) -> list[ShownToken]:
     """Return the account's tokens, the newest first."""
-    return [_token_json(token) for token in own.app.tokens.list_of(own.account)]
+    return [token_json(token) for token in own.app.tokens.list_of(own.account)]
 
 
 @api.delete("/api/tokens/{token:str}", "Revoke a token", ANY_TOKEN, tag="tokens")
@@ -316,7 +316,8 @@ def revoke_token(
     accounts.revoke_token(own.app, account, token)
 
 
-def _token_json(one: Token) -> ShownToken:
+def token_json(one: Token) -> ShownToken:
+    """Return a token as JSON shows it."""
     return ShownToken(
         one.id, one.label, one.scopes, one.created, one.last_used, one.expires, one.app
     )

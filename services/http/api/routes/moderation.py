@@ -132,6 +132,7 @@ class AppealAnswer(RequestBody, frozen=True):
 @refuses(
     *(Code.NOT_FOUND, Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.UNKNOWN_CHALLENGE),
     *(Code.UNKNOWN_USER, Code.BAD_OPTION, Code.TOO_MANY, Code.TOO_LONG, Code.UNKNOWN_TOURNAMENT),
+    Code.NOT_WANTED,
 )
 def make_report(data: JSONBody[NewReport], own: Own) -> ReportReceived:
     """Report a text or a player to the moderators. The same report again is the same one."""

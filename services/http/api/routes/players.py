@@ -8,10 +8,11 @@ from litestar import Response
 from litestar.params import PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
-from domain.match.state import robot_level
+from domain.match.state import is_bot, robot_level
 from domain.records import AccountId
 from infra.people.tokens import Scope
 from infra.projections.match_lists import MatchFilter, MatchListRow
+from infra.projections.ratings import Rating
 from services.app.context import App
 from services.app.games import read_game
 from services.app.matches import MatchPhase
@@ -103,6 +104,10 @@ class Player(msgspec.Struct, frozen=True):
     userid: str
     robot: LevelName | None
     """Level of the robot, such as `easy`; null for a person."""
+    bot: bool
+    """True for a program of a player; such userids begin with `bot-`."""
+    owner: str | None
+    """Userid of a bot's owner; null for all others."""
     since: int
     """Time at which the account was created, in ms since 1970."""
     to_move: int
@@ -113,6 +118,8 @@ class Player(msgspec.Struct, frozen=True):
     """The number of finished matches."""
     ratings: dict[str, int]
     """Ratings by game, for games with a finished rated match."""
+    ratings_with_bots: dict[str, int]
+    """Ratings in matches in which a bot plays, which are rated apart, by game."""
     refused_draws: int
     """Matches that the player declined after the draw was known or could be known."""
 
@@ -229,17 +236,21 @@ def show_player(request: AnyRequest, userid: Userid, context: Context) -> Respon
         Player(
             userid=profile.name,
             robot=robot_level(account),
+            bot=is_bot(account),
+            owner=context.app.accounts.name_of([profile.owner])[0] if profile.owner else None,
             since=profile.created,
             to_move=counts.next,
             active=counts.active,
             finished=counts.inactive,
             refused_draws=context.app.standings.refused(account),
-            ratings={
-                key: rating.display_value
-                for key, rating in ratings_of(context.app, account).items()
-            },
+            ratings=_shown(ratings_of(context.app, account)),
+            ratings_with_bots=_shown(ratings_of(context.app, account, bots=True)),
         ),
     )
+
+
+def _shown(ratings: Mapping[str, Rating]) -> dict[str, int]:
+    return {game: rating.display_value for game, rating in ratings.items()}
 
 
 @api.get("/api/notices", "Your notices", Scope.READ, tag="events")

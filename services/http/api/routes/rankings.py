@@ -1,17 +1,18 @@
 """Ratings, standings and finished matches."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from litestar import Response
+from litestar.params import QueryParameter
 
 from domain.errors import Code
 from domain.records import AccountId
 from infra.projections.finished_matches import FinishedMatchRow
 from services.app.games import read_game, read_multiplayer_game
 from services.app.names import userids_of
-from services.app.queries import finished_matches, head_to_head, rating_series
+from services.app.queries import finished_matches, head_to_head, pool, rating_series
 from services.http.api.auth import AnyRequest, Context
 from services.http.api.declared import ANYBODY, ApiRoutes, refuses, tagged
 from services.http.api.routes.players import (
@@ -28,6 +29,10 @@ api = ApiRoutes("players")
 
 _MAX_POINTS: Final = 1_000
 """The maximum number of points in a series of ratings."""
+
+WithBots = Annotated[
+    bool, QueryParameter(description="true for ratings in matches in which a bot plays")
+]
 
 
 class Rated(msgspec.Struct, frozen=True):
@@ -145,11 +150,16 @@ class HeadToHead(msgspec.Struct, frozen=True):
 @api.get("/api/ratings/{game:str}", "The ratings of a game", ANYBODY, tagged=True)
 @refuses(Code.UNKNOWN_GAME, Code.USAGE)
 def list_ratings(
-    request: AnyRequest, game: GameKey, context: Context, cursor: Cursor = 0, limit: Limit = 50
+    request: AnyRequest,
+    game: GameKey,
+    context: Context,
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+    bots: WithBots = False,  # noqa: FBT002 - a part of the address
 ) -> Response[Ratings]:
     """Return the rated players of a game, the best first."""
     key = read_multiplayer_game(game).key
-    rows = context.app.ratings.of(key, cursor, limit + 1)
+    rows = context.app.ratings.of(pool(key, bots=bots), cursor, limit + 1)
     names = userids_of(context.app, (row.account for row in rows))
     shown = [
         Rated(names[r.account], r.rating.display_value, r.rating.matches) for r in rows[:limit]
@@ -160,13 +170,18 @@ def list_ratings(
 @api.get("/api/ratings/{game:str}/{userid:str}", "A player's rating", ANYBODY, tagged=True)
 @refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE)
 def show_rating(
-    request: AnyRequest, game: GameKey, userid: Userid, context: Context
+    request: AnyRequest,
+    game: GameKey,
+    userid: Userid,
+    context: Context,
+    bots: WithBots = False,  # noqa: FBT002 - as above
 ) -> Response[RatingSeries]:
     """Return a player's rating, now and after each of the last 1,000 rated matches."""
     key, account = read_multiplayer_game(game).key, context.app.accounts.id_of(userid)
-    now, series = rating_series(context.app, key, account, _MAX_POINTS)
+    rated = pool(key, bots=bots)
+    now, series = rating_series(context.app, rated, account, _MAX_POINTS)
     points = [Point(point.board, point.at, point.display_value) for point in series]
-    place = context.app.ratings.place(key, account)
+    place = context.app.ratings.place(rated, account)
     return tagged(
         request, RatingSeries(key, userid.lower(), now.display_value, place, tuple(points))
     )

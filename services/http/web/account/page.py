@@ -90,6 +90,7 @@ def _page(
         last_day=_date(_last_day(vacation, now)),
         push_key=vapid_key(app).public if app.settings.sends_push else "",
         push_browsers=app.push_subscriptions.lasting(account),
+        hooks=app.settings.sends_hooks,
         blocked=blocked_userids(app, account),
         drawn=several,
         tokens=[one for one in app.tokens.list_of(account) if not one.app],
@@ -192,7 +193,7 @@ def make_token(own: Own) -> PageOrRedirect:
 
     def made() -> Response[str]:
         own.confirm()
-        days = _days(own.get("days"))
+        days = read_days(own.get("days"))
         issued = own.app.tokens.issue(own.account, own.get("label"), own.all("scope"), days)
         accounts.end_if_suspended(own.app, own.account)
         return _page(own, issued)
@@ -200,7 +201,8 @@ def make_token(own: Own) -> PageOrRedirect:
     return apply_change(own, made, "tokens")
 
 
-def _days(text: str) -> int | None:
+def read_days(text: str) -> int | None:
+    """Return the days for which a token works, as they were typed; None for nothing, `bad-request`."""
     if not text:
         return None
     days = typed_number(text)

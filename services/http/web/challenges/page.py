@@ -21,7 +21,7 @@ from domain.match.start import read_start_options
 from domain.records import AccountId
 from domain.rules import latest_rules, rules_by_id
 from infra.people.challenges import Challenge, ChallengeState
-from infra.projections.ratings import Rating
+from infra.projections.ratings import Rating, pool_of
 from services.app import challenges
 from services.app.challenges import begun_when_full, fill_with_robot, gathers
 from services.app.clubs import visible_challenge
@@ -99,7 +99,7 @@ def offers(
 
 
 def _rating(context: ApiContext, game: str, account: AccountId) -> Rating | None:
-    rating = context.app.ratings.player(game, account)
+    rating = context.app.ratings.player(pool_of(game, [account]), account)
     return rating if rating.matches else None
 
 

@@ -139,6 +139,7 @@ def _club(
         key=uuid4().hex,
         links=clubs.club_links(app, visitor.require_account(), path) if view.organises else (),
         made=made,
+        hooks=app.settings.sends_hooks,
         longest={"name": NAME_LENGTHS[-1], "text": TEXT_LIMIT, "news": NEWS_LIMIT},
         saved=saved,
         at=at,

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from domain.match.state import robot_level
+from domain.match.state import is_bot, robot_level
 from domain.records import AccountId
 from domain.rules import rules_by_id
 from infra.projections.match_lists import MatchListRow
-from infra.projections.ratings import Rating, RatingChange
+from infra.projections.ratings import Rating, RatingChange, pool_of
 from infra.redis.reads import read_all
 from services.app.games import game_keys
 from services.app.names import names_of
@@ -87,6 +87,7 @@ class RowPlayer(msgspec.Struct, frozen=True):
 
     name: str
     robot: bool
+    bot: bool = False
     rating: Rating | None = None
     """In the game of the match; None for a player without one, or if the list does not show it."""
 
@@ -162,22 +163,27 @@ def rated_rows(
     account: AccountId | None = None,
 ) -> list[MatchRow]:
     """Return the rows with the ratings of the players, and what each match changed for the owner."""
-    app, games = context.app, [row.game for row in rows]
+    app, pools = context.app, [pool_of(row.game, row.seats) for row in rows]
     players = list(
-        dict.fromkeys((row.game, seat) for row in rows for seat in row.seats if seat != account)
+        dict.fromkeys(
+            (pool, seat)
+            for pool, row in zip(pools, rows, strict=True)
+            for seat in row.seats
+            if seat != account
+        )
     )
     ratings, changes = read_all(
         app.data,
         app.ratings.read_players(players),
-        app.ratings.read_changes(list(zip(games, [row.board for row in rows], strict=True))),
+        app.ratings.read_changes(list(zip(pools, [row.board for row in rows], strict=True))),
     )
     known = dict(zip(players, ratings, strict=True))
     shown = []
-    for item, row, change in zip(
-        match_rows(context, rows, visitor, account), rows, changes, strict=True
+    for item, row, pool, change in zip(
+        match_rows(context, rows, visitor, account), rows, pools, changes, strict=True
     ):
         others = [seat for seat in row.seats if seat != account]
-        rated = [known[row.game, seat] for seat in others]
+        rated = [known[pool, seat] for seat in others]
         opponents = tuple(
             msgspec.structs.replace(one, rating=rating if rating.matches else None)
             for one, rating in zip(item.opponents, rated, strict=True)
@@ -218,7 +224,7 @@ def _match_row(
         known=row.game in game_keys(),
         players=tuple(names),
         opponents=tuple(
-            RowPlayer(name, robot_level(row.seats[at]) is not None)
+            RowPlayer(name, robot_level(row.seats[at]) is not None, is_bot(row.seats[at]))
             for at, name in enumerate(names)
             if at != seat
         ),

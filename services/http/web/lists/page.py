@@ -20,6 +20,7 @@ from domain.records import AccountId
 from domain.rules import latest_rules
 from infra.languages.wording import Wording
 from infra.projections.match_lists import MatchFilter, MatchListRow, finished_row
+from infra.projections.ratings import pool_of
 from infra.redis.reads import read_one
 from services.app.context import App
 from services.app.games import game_keys, read_game, read_multiplayer_game
@@ -418,11 +419,15 @@ def _rated(app: App, rows: Sequence[MatchListRow], least: int) -> list[MatchList
     """Return the matches that have a player with at least this rating in their game."""
     if not least:
         return list(rows)
-    players = list(dict.fromkeys((row.game, seat) for row in rows for seat in row.seats))
+    players = list(dict.fromkeys((_pool(row), seat) for row in rows for seat in row.seats))
     ratings = read_one(app.data, app.ratings.read_players(players))
     strong = {
         player
         for player, rating in zip(players, ratings, strict=True)
         if rating.matches and rating.display_value >= least
     }
-    return [row for row in rows if any((row.game, seat) in strong for seat in row.seats)]
+    return [row for row in rows if any((_pool(row), seat) in strong for seat in row.seats)]
+
+
+def _pool(row: MatchListRow) -> str:
+    return pool_of(row.game, row.seats)

@@ -7,6 +7,7 @@ import msgspec
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
+from domain.match.moves import stale
 from infra.projections.match_lists import MatchFilter
 from services.app import messages
 from services.app.commands import PLAIN_ACTIONS, Accept, Action, Move, Offer, Reveal, act
@@ -17,6 +18,7 @@ from services.app.typed_values import typed_number
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
+from services.http.web.match.view import position_digest
 from services.http.web.params import Asked, BoardNumber, FormDependency, KeptTexts, Own
 from services.http.web.render import back_to, redirect_to
 from services.http.web.session import AnyRequest
@@ -55,7 +57,13 @@ def _check_of(board: int, form: Form) -> Redirect:
 async def _carry_out(board: int, own: OwnForm) -> None:
     """Submit a command and wait for its outcome; `Refusal` if it is refused."""
     state = (await own.context.snapshot(board)).state
-    await own.context.play.submit(act(own.app, own.actor(_key(own)), board, state, _action_of(own)))
+    action = _action_of(own)
+    if isinstance(action, Move) and action.ply == state.ply:
+        # by moves that were taken back the match may be at the same ply in another position
+        shown = own.get("after")
+        if shown and shown != position_digest(state):
+            raise Refusal(Code.STALE_PLY, stale(action.ply, state))
+    await own.context.play.submit(act(own.app, own.actor(_key(own)), board, state, action))
 
 
 def _key(form: Form) -> str:

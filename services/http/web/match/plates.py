@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from domain.clocks.match_clock import ClockStop, time_left, turn_allowance_after
 from domain.drawing import PlayerFigure, player_figures
-from domain.match.state import MatchState, position_of, robot_level
+from domain.match.state import MatchState, is_bot, position_of, robot_level
 from domain.rules import Seat, rules_by_id
 from domain.sentences import text_in
-from infra.projections.ratings import MatchChanges, Rating, RatingChange
+from infra.projections.ratings import MatchChanges, Rating, RatingChange, pool_of
 from infra.redis.reads import Read, mapped, read_nothing, read_one
 from services.app.context import App
 from services.http.web.match.view import MatchView
@@ -30,6 +30,7 @@ class PlayerPlate(msgspec.Struct, frozen=True):
     side: str
     robot: str | None
     """Level of the robot that plays; None for a person."""
+    bot: bool
     playing: bool
     """False once the player has resigned or run out of time."""
     to_move: bool
@@ -129,7 +130,7 @@ def read_ratings(app: App, state: MatchState) -> Read[Ratings]:
     """Return the read of the ratings of a match's players."""
     if len(state.seats) == 1 or state.clock is None or not state.clock.terms.rated:
         return read_nothing([None] * len(state.seats))
-    return app.ratings.read_known(rules_by_id(state.rules).key, state.seats)
+    return app.ratings.read_known(pool_of(rules_by_id(state.rules).key, state.seats), state.seats)
 
 
 def _plate(
@@ -144,6 +145,7 @@ def _plate(
         userid=table.userids[seat],
         side=text_in(table.rules.colour_text(seat, position), table.language),
         robot=robot_level(state.seats[seat]),
+        bot=is_bot(state.seats[seat]),
         playing=seat in state.active_seats,
         to_move=not state.over and seat in awaited,
         won=result is not None and seat in result.winners and not table.puzzle,
@@ -176,4 +178,4 @@ def read_rating_change(
         (changes,) = found
         return changes[seat] if seat < len(changes) else None
 
-    return mapped(app.ratings.read_changes([(game, board)]), of_seat)
+    return mapped(app.ratings.read_changes([(pool_of(game, state.seats), board)]), of_seat)

@@ -1,6 +1,7 @@
 """A match as its page shows it to somebody."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
@@ -34,6 +35,11 @@ from services.app.names import shown_name, shown_names
 from services.http.context import ApiContext
 from services.http.web.boards.board_view import BoardView, draw_match
 from services.http.web.session import Visitor
+
+
+def position_digest(state: MatchState) -> str:
+    """Return what tells a position from others at the same ply, to which a match may come by moves that are taken back."""
+    return sha256(state.moves.encode()).hexdigest()[:12]
 
 
 class ChatLine(msgspec.Struct, frozen=True):
@@ -166,6 +172,11 @@ class MatchView(msgspec.Struct, frozen=True):
         """Whether all other players of the match are robots, who read no chat."""
         others = [one for seat, one in enumerate(self.state.seats) if seat != self.seat]
         return bool(others) and all(robot_level(one) is not None for one in others)
+
+    @property
+    def position_digest(self) -> str:
+        """The digest of the position, which the form of a move sends."""
+        return position_digest(self.state)
 
     @property
     def in_play(self) -> bool:

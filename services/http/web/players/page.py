@@ -7,29 +7,32 @@ The chart of ratings: a line for each player, over the rated matches.
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 from litestar import Response
+from litestar.params import QueryParameter
 from litestar.response import Redirect
 from markupsafe import Markup
 
 from domain.errors import Refusal
 from domain.game.painter import Markup as Drawn
 from domain.game.painter import element, escape_text, number, text_line
+from domain.match.state import is_bot
 from domain.records import AccountId
 from domain.rules import latest_rules
 from infra.languages.wording import Wording
 from infra.projections.head_to_head import PairRecord
 from infra.projections.match_lists import MatchFilter, MatchListRow
-from infra.projections.ratings import Rating
+from infra.projections.ratings import Rating, pool_of, pool_with_bots
 from infra.redis.reads import read_all, read_one
+from services.app.bot_rules import rules_in_words
 from services.app.challenges import decline_all
 from services.app.context import App
 from services.app.follows import add_block, remove_block
 from services.app.games import game_keys, read_multiplayer_game
-from services.app.names import names_of, robot_userids
-from services.app.queries import find_player, head_to_head, rating_series
+from services.app.names import names_of, robot_userids, shown_name
+from services.app.queries import find_player, head_to_head, pool, rating_series, ratings_of
 from services.http.context import ApiContext
 from services.http.web.challenges.match_draft import suggested_game
 from services.http.web.declared import Pages
@@ -205,6 +208,7 @@ class PlayerRow(msgspec.Struct, frozen=True):
 
     name: str
     robot: bool
+    bot: bool
     matches: int
     """Finished and running ones."""
     last: int
@@ -268,6 +272,27 @@ def ratings_by_game(app: App, account: AccountId, words: Wording) -> list[Played
     )
 
 
+class BotGame(NamedTuple):
+    """A player's rating in the matches with bots of a game."""
+
+    game: str
+    title: str
+    rating: Rating
+    place: int | None
+
+
+def games_with_bots(app: App, account: AccountId) -> list[BotGame]:
+    """Return a player's ratings in matches with bots, the best first."""
+    found = ratings_of(app, account, bots=True)
+    rows = [
+        BotGame(
+            key, latest_rules(key).title, rating, app.ratings.place(pool_with_bots(key), account)
+        )
+        for key, rating in found.items()
+    ]
+    return sorted(rows, key=lambda one: -one.rating.display_value)
+
+
 def record_of(games: Sequence[PlayedGame]) -> Results:
     """Return the results of all games together."""
     found = Results()
@@ -316,7 +341,7 @@ def player_rows(app: App, names: Sequence[str], robots: Collection[str]) -> list
     """Return the rows of players by their names."""
     accounts: Any = {name: app.accounts.id_of(name) for name in names}
     games = [key for key in game_keys() if latest_rules(key).players != (1,)]
-    wanted = [(key, accounts[name]) for name in names for key in games]
+    wanted = [(pool_of(key, [accounts[name]]), accounts[name]) for name in names for key in games]
     ratings = read_one(app.data, app.ratings.read_players(wanted))
     facts = read_one(app.data, app.lists.read_activity([accounts[name] for name in names]))
     rows = []
@@ -331,6 +356,7 @@ def player_rows(app: App, names: Sequence[str], robots: Collection[str]) -> list
             PlayerRow(
                 name,
                 name in robots,
+                is_bot(accounts[name]),
                 active + over,
                 last,
                 best[1] if best else None,
@@ -362,24 +388,29 @@ def show_all_ratings() -> Redirect:
 
 @pages.get("/ratings/{game:str}")
 def show_ratings(
-    game: GameKey, asked: Asked, page: PageNumber = 1, name: SearchedName = ""
+    game: GameKey,
+    asked: Asked,
+    page: PageNumber = 1,
+    name: SearchedName = "",
+    bots: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - a part of the address
 ) -> Response[str]:
-    """Show the ratings of a game, the best first, with a chart of the first three.
+    """Show the ratings of a game, the best first, with a chart of the first three; or those with bots.
 
     With a name, the page on which that player is.
     """
     visitor = asked.visitor
     key, app = read_multiplayer_game(game).key, asked.app
-    wanted, place = name.strip().lower(), _place_of(asked.context, key, name)
+    rated = pool(key, bots=bots)
+    wanted, place = name.strip().lower(), _place_of(asked.context, rated, name)
     start = first_row(page) if place is None else (place - 1) // PAGE_SIZE * PAGE_SIZE
-    rows = app.ratings.of(key, start, PAGE_SIZE)
+    rows = app.ratings.of(rated, start, PAGE_SIZE)
     names = names_of(app, (row.account for row in rows), visitor.wording)
     table = [
         RatingRow(place, names[row.account], row.rating)
         for place, row in enumerate(rows, start + 1)
     ]
     series = [
-        ChartSeries(names[row.account], _values(asked.context, key, row.account))
+        ChartSeries(names[row.account], _values(asked.context, rated, row.account))
         for row in ([] if start else rows[:_MAX_PLOTTED])
     ]
     title = latest_rules(key).title
@@ -390,6 +421,7 @@ def show_ratings(
         rules=latest_rules(key),
         games=[one for one in map(latest_rules, game_keys()) if one.players != (1,)],
         table=table,
+        bots=bots,
         wanted=wanted,
         missing=bool(wanted) and place is None,
         plot=draw_chart(
@@ -401,8 +433,9 @@ def show_ratings(
             words.gettext("Ratings"),
             start=start,
             shown=len(rows),
-            total=app.ratings.count(key),
+            total=app.ratings.count(rated),
             path=f"/ratings/{key}",
+            query={"bots": "true"} if bots else None,
         ),
     )
 
@@ -463,6 +496,12 @@ def show_player(userid: Userid, asked: Asked, opponent: WithPlayer = "") -> Resp
         visitor,
         name=profile.name,
         robot=profile.robot,
+        bot=is_bot(account),
+        owner=shown_name(app.accounts.name_of([profile.owner])[0], visitor.wording)
+        if profile.owner
+        else "",
+        accepts=rules_in_words(profile, visitor.wording) if profile.owner else [],
+        with_bots=games_with_bots(app, account),
         since=profile.created,
         now=app.store.now(),
         counts=app.lists.counts(account),

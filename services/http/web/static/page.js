@@ -3,6 +3,7 @@
 
 import { away, message } from "./messages.js";
 import { later } from "./later.js";
+import { comeBack, keptSince, queued } from "./offline.js";
 import { Stream, address, pause } from "./stream.js";
 import "./scrolling.js";
 import { gettext } from "./words.js";
@@ -68,6 +69,7 @@ let refreshTimer = 0;
 /** Handle a message of the stream. */
 function receive({ state, again }) {
   if (again !== undefined) {
+    if (again === 0) comeBack();
     streamAt = again;
     tick();
   }
@@ -201,8 +203,10 @@ function tick() {
   clearTimeout(ticking);
   const bar = document.querySelector("#offline");
   const next = Math.min(...[partsAt, streamAt].filter(Boolean));
-  bar.hidden = next === Infinity;
+  const since = keptSince();
+  bar.hidden = next === Infinity && !since;
   if (bar.hidden) return;
+  if (since) return (bar.firstChild.data = gettext("No connection. This page is from %(time)s.", { time: since }));
   const why = tooMany ? gettext("Too many requests. Trying again") : gettext("Offline. Reconnecting");
   bar.firstChild.data = `${why} `;
   const left = Math.ceil((next - Date.now()) / 1000);
@@ -211,10 +215,10 @@ function tick() {
 }
 
 document.addEventListener("htmx:sendError", ({ detail: { elt } }) => {
-  if (!isPart(elt)) away(gettext("Can’t reach the server. Please try again."));
+  if (!isPart(elt) && !queued(elt)) away(gettext("Can’t reach the server. Please try again."));
 });
 document.addEventListener("htmx:timeout", ({ detail: { elt } }) => {
-  if (!isPart(elt)) away(gettext("The server didn’t answer. Try again: your move won’t be played twice."));
+  if (!isPart(elt) && !queued(elt)) away(gettext("The server didn’t answer. Try again: your move won’t be played twice."));
 });
 
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
@@ -274,4 +278,5 @@ function lookAgain() {
   lag *= 2;
 }
 
+tick();
 later(join);

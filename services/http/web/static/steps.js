@@ -6,6 +6,7 @@
 
 import "./animate.js";
 import { button } from "./elements.js";
+import { away } from "./messages.js";
 import { patient } from "./patience.js";
 import { Runner } from "./replay.js";
 import { toNewest } from "./scrolling.js";
@@ -92,6 +93,7 @@ async function go(ply, line = [], trying = wanted.trying, byKeys = false) {
   if (number !== asked) return; // another position was asked for meanwhile
   if (found === undefined) {
     wanted = at;
+    away(gettext("Can’t reach the server. Please try again."));
     return runner.stop();
   }
   const focused = document.activeElement?.dataset?.step;

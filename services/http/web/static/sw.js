@@ -1,9 +1,53 @@
-// Shows notifications that the server pushes, and opens their pages. Pages are never answered from here.
+// The service worker: answers pages when there is no connection, keeps moves until there is one, shows notifications
+// that the server pushes. `sw_pages.js` and `sw_moves.js` stand before it in the file that browsers get.
 
 self.addEventListener("install", () => self.skipWaiting());
-self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener("activate", (event) => event.waitUntil(begun()));
 
-self.addEventListener("push", (event) => event.waitUntil(shown(event.data.json())));
+async function begun() {
+  // the browser asks for a page while this starts, and in its own way
+  await self.registration.navigationPreload?.enable();
+  await self.clients.claim();
+}
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (origin !== self.location.origin) return;
+  const scripted = request.headers.get("HX-Request") === "true";
+  if (request.method === "POST") {
+    if (LEAVING.test(pathname)) event.waitUntil(leave());
+    else if (scripted && /^\/m\/\d+\/act$/.test(pathname)) event.respondWith(partsFor(event));
+  } else if (request.method === "GET") {
+    if (request.mode === "navigate") event.respondWith(pageFor(event, pathname));
+    else if (scripted && isPage(pathname)) event.respondWith(partsFor(event));
+    else if (PART.test(pathname) || FILE.test(pathname)) event.respondWith(partFor(event, pathname));
+  }
+});
+
+self.addEventListener("sync", (event) => event.waitUntil(send()));
+
+self.addEventListener("message", (event) => event.waitUntil(heard(event.data)));
+
+/** Do what a page asks for; `seen` is the user of one that came from the server, empty for a guest. */
+async function heard({ seen, renews, queued, withdrawn }) {
+  if (seen !== undefined) {
+    await self.clients.claim(); // a page that was loaded past this worker
+    await forgetOthers(seen);
+    if (seen) await dropOthers(seen);
+  }
+  if (queued) await queue(queued).catch(() => {});
+  else if (withdrawn) await withdraw(withdrawn);
+  else await send().catch(() => {});
+  if (renews) await renew();
+}
+
+self.addEventListener("push", (event) => event.waitUntil(Promise.all([shown(event.data.json()), again()])));
+
+/** Bring up to date what is kept, because something has happened. */
+async function again() {
+  if (await present()) await renew();
+}
 
 /** Show a notification, unless somebody looks at its page already. */
 async function shown(news) {

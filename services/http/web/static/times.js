@@ -10,6 +10,7 @@ const DAY = 24 * HOUR;
 const language = document.documentElement.lang || "en";
 const formats = new Map();
 const ends = new WeakMap(); // when a clock runs out, by the clock of this machine
+const age = document.body.dataset.kept ? Date.now() - document.body.dataset.kept : 0; // of a page that was kept, in ms
 let timer = 0;
 
 /** Return a format; the first one of a browser's process takes it many milliseconds to make. */
@@ -75,7 +76,7 @@ export function clockText(left) {
 function run(element) {
   if (!ends.has(element)) {
     // the server says how much was left, because the clock of this machine may be wrong
-    const left = Number(element.dataset.deadline || NaN);
+    const left = Number(element.dataset.deadline || NaN) - age;
     ends.set(element, Number.isFinite(left) ? Date.now() + left : Date.parse(element.dateTime));
     if (element.dateTime) later(() => tip(element));
   }

@@ -107,6 +107,7 @@ def _shown(
         view=view,
         found=found,
         here=f"/tournaments/{number}",
+        hooks=f"/account/hooks?tournament={number}" if app.settings.sends_hooks else "",
         title=table_title(view.state, view.terms, view.first, words) if view.count > 1 else "",
         players=players,
         choices=_choices(found, players),

@@ -1,0 +1,415 @@
+"""`matchpost bot`: engines in both forms, and what happens when one fails; and the bot of docs/bots.md, as it stands there."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from infra.settings.settings import load
+from services.app import bots
+from services.app.context import App
+from services.cli.bot import BotPlayer
+from services.cli.bot_engine import Engine, EngineError, RefusedMove, json_line, plain_lines
+from services.cli.referee import judge
+from services.client import Client, ProblemError
+from tests.helpers.api import Api, Player
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served, until
+
+PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
+
+FIRST = """
+import json, sys
+for line in sys.stdin:
+    print(json.loads(line)["legal"][0], flush=True)
+"""
+"""An engine that plays the first legal move."""
+
+STUBBORN = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    print("# thinking", file=sys.stdout)
+    print("m13-a1" if asked["refused"] is None else NEXT, flush=True)
+"""
+"""An engine whose first answer in a position is illegal."""
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("bot")) as api:
+        yield api
+
+
+@pytest.fixture
+def guest(api: Api) -> Player:
+    return api.player()
+
+
+@pytest.fixture
+def bot(api: Api) -> Player:
+    owner = api.player()
+    made = bots.make_bot(api.parts, owner.account, owner.name)
+    token = bots.make_bot_token(api.parts, owner.account, made.profile.name, "test").text
+    return Player(api, made.profile.name, made.account, token)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Callable[..., Engine]]:
+    made: list[Engine] = []
+
+    def of(program: str, **options: Any) -> Engine:
+        file = tmp_path / f"engine{len(made)}.py"
+        file.write_text(program)
+        made.append(Engine([sys.executable, str(file)], **options))
+        return made[-1]
+
+    yield of
+    for one in made:
+        one.close()
+
+
+class Playing:
+    """A bot that plays when it is told to, with what it says and how long it pauses."""
+
+    def __init__(self, api: Api, client: Client, bot: Player, engine: Engine) -> None:
+        self.said: list[str] = []
+        self.pauses: list[float] = []
+        self._api = api
+        self.client = client
+        self.player = BotPlayer(self.client, bot.name, engine, self.pauses.append, self.said.append)
+
+    def round(self) -> None:
+        self._api.caught_up()
+        self.player.round()
+
+
+@pytest.fixture
+def play(api: Api, bot: Player) -> Iterator[Callable[[Engine], Playing]]:
+    """Returns the bot with an engine."""
+    with Client(api.url, bot.token) as client:
+        yield lambda engine: Playing(api, client, bot, engine)
+
+
+def moves(api: Api, board: int) -> list[str]:
+    found: list[str] = api.http.get(f"/api/matches/{board}").json()["moves"]
+    return found
+
+
+def test_a_bot_accepts_what_waits_and_plays_several_matches_at_once(api, bot, guest, engine, play):
+    playing = play(engine(FIRST))
+    boards = [api.match(guest, bot, game=game) for game in ("pow2", "line", "halves")]
+    playing.round()
+    for board in boards:
+        match = guest.get(f"/api/matches/{board}").json()
+        assert match["state"] == "active"
+        while match["at"]["to_move"] == 0:
+            guest.move(board, match["at"]["legal"][0])
+            match = guest.get(f"/api/matches/{board}").json()
+    before = {board: len(moves(api, board)) for board in boards}
+    playing.round()
+    assert all(len(moves(api, board)) > count for board, count in before.items())
+    assert playing.said == []
+
+
+def test_an_illegal_answer_is_asked_again_with_the_servers_sentence(api, bot, guest, engine, play):
+    program = STUBBORN.replace("NEXT", 'asked["legal"][0]')
+    playing = play(engine(program))
+    board = api.match(bot, guest)
+    guest.accept(board)
+    playing.round()
+    assert len(moves(api, board)) == 1
+    (said,) = playing.said
+    assert said.startswith(f"match {board}: ")
+
+
+def test_after_three_illegal_answers_the_match_is_left_alone_until_something_happens(
+    api, bot, guest, engine, play
+):
+    program = STUBBORN.replace("NEXT", '"a1-m13"')
+    playing = play(engine(program))
+    board, other = api.match(bot, guest), api.match(guest, bot)
+    guest.accept(board)
+    playing.round()
+    assert len(playing.said) == 4
+    assert playing.said[-1].startswith(f"match {board}: 3 answers of the engine were refused")
+    playing.round()
+    assert len(playing.said) == 4
+    match = guest.get(f"/api/matches/{board}").json()
+    assert (match["state"], match["moves"]) == ("active", [])
+    # others go on, and so does this one after an event
+    assert guest.get(f"/api/matches/{other}").json()["invitation"] is None
+    guest.give(board, {"do": "offer", "kind": "draw"})
+    playing.round()
+    assert len(playing.said) == 8
+
+
+def test_an_engine_that_ends_is_started_again_later_and_later_and_nothing_is_lost(
+    api, bot, guest, engine, play, tmp_path
+):
+    program = f"""
+import json, pathlib, sys
+count = pathlib.Path({str(tmp_path / "count")!r})
+for line in sys.stdin:
+    starts = count.read_text() if count.exists() else ""
+    count.write_text(starts + "x")
+    if len(starts) < 3:
+        sys.exit(7)
+    print(json.loads(line)["legal"][0], flush=True)
+"""
+    pauses: list[float] = []
+    playing = play(engine(program, pause=pauses.append))
+    board = api.match(bot, guest)
+    guest.accept(board)
+    for _ in range(3):
+        playing.round()
+        assert playing.player.is_behind
+    assert set(playing.said) == {
+        f"match {board}: the engine has ended with exit code 7; trying again"
+    }
+    assert guest.get(f"/api/matches/{board}").json()["state"] == "active"
+    playing.round()
+    assert len(moves(api, board)) == 1
+    assert pauses == [1, 2, 4]
+
+
+def test_an_engine_that_is_too_slow_or_missing_is_an_error(engine):
+    with pytest.raises(EngineError, match=r"not answered within 0\.2 seconds"):
+        engine("import time; time.sleep(60)", seconds=0.2).ask({}, None)
+    with pytest.raises(EngineError, match="can't be started"):
+        Engine(["/no/such/engine"]).ask({}, None)
+
+
+def test_offers_are_answered_and_a_match_is_resigned_only_if_the_engine_says_so(
+    api, bot, guest, engine, play
+):
+    playing = play(engine('for _ in open(0): print("resign", flush=True)'))
+    board = api.begun(guest, bot)
+    assert guest.give(board, {"do": "offer", "kind": "draw"}).is_success
+    playing.round()
+    match = guest.get(f"/api/matches/{board}").json()
+    assert (match["offer"], match["state"]) == (None, "active")
+    assert guest.give(board, {"do": "offer", "kind": "abort"}).is_success
+    playing.round()
+    assert guest.get(f"/api/matches/{board}").json()["state"] == "over"
+    resigned = api.match(bot, guest)
+    guest.accept(resigned)
+    playing.round()
+    assert guest.get(f"/api/matches/{resigned}").json()["result"]["reason"] == "resignation"
+
+
+class Failing(httpx.BaseTransport):
+    """A transport that fails in a way before it works, for requests of moves."""
+
+    def __init__(self, inner: httpx.BaseTransport, *failures: str) -> None:
+        self._failures = list(failures)
+        self._inner = inner
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if not self._failures or not request.url.path.endswith("/commands"):
+            return self._inner.handle_request(request)
+        failure = self._failures.pop(0)
+        if failure != "lost":
+            body = {"code": failure, "detail": "no"}
+            return httpx.Response(429, json=body, headers={"Retry-After": "17"})
+        self._inner.handle_request(request).close()
+        raise httpx.ReadTimeout("the answer is lost", request=request)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def fail(client: Client, *failures: str) -> None:
+    client._http._transport = Failing(client._http._transport, *failures)
+
+
+def test_a_bot_waits_as_long_as_the_server_says(api, bot, guest, engine, play):
+    playing = play(engine(FIRST))
+    fail(playing.client, "too-fast")
+    board = api.match(bot, guest)
+    guest.accept(board)
+    playing.round()
+    assert playing.pauses == [17]
+    assert moves(api, board) == []
+    playing.round()
+    assert len(moves(api, board)) == 1
+
+
+def test_a_refusal_that_does_not_pass_is_not_asked_for_again_and_again(
+    api, bot, guest, engine, play
+):
+    playing = play(engine(FIRST))
+    fail(playing.client, "sanctioned")
+    board = api.match(guest, bot)
+    playing.round()
+    assert (playing.said, playing.pauses) == ([f"match {board}: no"], [])
+    assert not playing.player.is_behind
+
+
+def test_a_move_whose_answer_is_lost_is_made_once(api, bot, guest, engine, play):
+    playing = play(engine(FIRST))
+    # the client itself tries thrice, and then the player again
+    fail(playing.client, "lost", "lost", "lost")
+    board = api.match(bot, guest)
+    guest.accept(board)
+    playing.round()
+    playing.round()
+    assert len(moves(api, board)) == 1
+    assert len(playing.pauses) == 1
+
+
+def test_a_token_that_no_longer_works_ends_it(api, bot, engine, play):
+    playing = play(engine(FIRST))
+    api.parts.tokens.forget(bot.account)
+    with pytest.raises(ProblemError) as refused:
+        playing.round()
+    assert refused.value.code == "unknown-token"
+
+
+# the forms of questions
+
+QUESTION = {
+    "game": "powerdrain", "players": 2, "options": ["-p"], "rules": "powerdrain/1", "setup": {"a": [1, 2]},
+    "moves": ["24-37"], "board": 3, "seat": 1, "position": {}, "legal": [], "time_left_ms": 5,
+}  # fmt: skip
+
+
+def test_a_question_in_plain_form_is_two_lines_after_what_was_refused():
+    position = 'position powerdrain 2 options -p setup {"a":[1,2]} moves 24-37'
+    assert plain_lines(QUESTION, None) == [position, "go time 5"]
+    bare = {**QUESTION, "options": [], "setup": None, "time_left_ms": None}
+    assert plain_lines(bare, RefusedMove("x", "no such move")) == [
+        "refused x no such move",
+        "position powerdrain 2 moves 24-37",
+        "go",
+    ]
+
+
+def test_the_questions_of_the_page_are_questions():
+    """The page's examples have the fields and the lines that an engine gets, and the referee takes the request in them."""
+    text = PAGE.read_text("utf-8")
+    shown = json.loads(re.findall(r"```json\n(.*?)```", text, re.DOTALL)[0])
+    asked = json.loads(json_line({**QUESTION, "board": 12}, None))
+    assert list(shown) == list(asked)
+    request = {name: shown[name] for name in list(shown)[:6]}
+    answer = judge(json.dumps(request).encode())
+    assert answer["ok"], answer
+    assert answer["to_move"] == shown["seat"]
+    assert set(shown["legal"]) <= set(answer["legal"])
+    assert answer["position"] == shown["position"]
+    plain = re.findall(r"```text\n(position.*?)```", text, re.DOTALL)[0]
+    assert plain.splitlines() == plain_lines({**shown, "time_left_ms": 259200000}, None)
+
+
+def test_an_engine_in_plain_form_is_heard_by_its_word_alone(engine):
+    program = """
+import sys
+for line in sys.stdin:
+    if line.startswith("go"):
+        print("info depth 3", flush=True)
+        print("bestmove a1-a5", flush=True)
+"""
+    assert engine(program, plain=True).ask(QUESTION) == "a1-a5"
+
+
+# whole programs
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    env = {
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+        "MATCHPOST_ROBOTS": "1",
+        "MATCHPOST_ROBOT_SECONDS": "0",
+        "MATCHPOST_COMMAND_RATE": "100000",
+    }
+    with Served(tmp_path_factory.mktemp("served") / "data", env) as served:
+        served.do("signup alice mad-hatter")
+        yield served
+
+
+@pytest.fixture(scope="module")
+def alice(server: Served) -> str:
+    """The token of the owner."""
+    with App(load({"data": server.data})) as app:
+        return app.tokens.issue(app.accounts.id_of("alice"), "test", ["read", "play"]).text
+
+
+@pytest.fixture(scope="module")
+def deep(server: Served) -> str:
+    """The token of alice's bot."""
+    with App(load({"data": server.data})) as app:
+        alice = app.accounts.id_of("alice")
+        bots.make_bot(app, alice, "deep")
+        return bots.make_bot_token(app, alice, "bot-deep", "test").text
+
+
+@contextmanager
+def running(
+    server: Served, token: str, command: Sequence[str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that plays for the bot; it is ended afterwards."""
+    own = {"MATCHPOST_URL": server.url, "MATCHPOST_TOKEN": token, "PAUSE": "0.05"}
+    with subprocess.Popen(command, env={**os.environ, **server.env, **own}) as process:
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)
+
+
+def test_the_bot_of_the_page_plays_a_whole_match(server, deep, tmp_path):
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert len(program.splitlines()) <= 40
+    file = tmp_path / "bot.py"
+    file.write_text(program)
+    with (
+        Client(server.url, deep) as client,
+        running(server, deep, [sys.executable, str(file)]) as process,
+    ):
+        match = {"game": "powerdrain", "players": ["bot-deep", "robot-easy"]}
+        board = client.post("/api/matches", match)["board"]
+        until(
+            lambda: client.match(board)["state"] == "over" or process.poll() is not None, pause=0.2
+        )
+        assert client.match(board)["result"]["reason"] not in ("resignation", "time")
+
+
+def test_matchpost_bot_accepts_a_challenge_and_plays_a_whole_match(server, deep, alice, tmp_path):
+    file = tmp_path / "engine.py"
+    file.write_text(FIRST)
+    command = [str(SCRIPT), "bot", f"{sys.executable} {file}"]
+    with Client(server.url, alice) as client, running(server, deep, command) as process:
+        match = {"game": "powerdrain", "players": ["alice", "bot-deep"]}
+        board = client.post("/api/matches", match)["board"]
+
+        def is_over() -> bool:
+            shown = client.match(board)
+            if shown["state"] == "active" and shown["at"]["to_move"] == 0:
+                client.move(board, shown["at"]["legal"][-1])
+            assert process.poll() is None
+            return bool(shown["state"] == "over")
+
+        until(is_over, pause=0.05)
+        assert client.match(board)["result"]["reason"] not in ("resignation", "time")
+    assert process.returncode == 0
+
+
+def test_matchpost_bot_plays_for_bots_alone(server, alice):
+    own = {**os.environ, **server.env, "MATCHPOST_TOKEN": alice}
+    done = subprocess.run(
+        [str(SCRIPT), "bot", "--url", server.url, "true"],
+        env=own, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert done.stderr.strip().endswith(
+        f"alice isn't a bot; its owner makes one at {server.url}/account/bots"
+    )
