@@ -45,6 +45,8 @@ REFUSED: Final[Mapping[str, str]] = {
     "deleted": "the account has just been deleted",
     "no-session": "you have no session with this id",
     "no-token": "you have no token with this id",
+    "app-request": "the app has asked in a way that can't be answered, so tell the people who made it: {why}",
+    "not-connected": "this app isn't connected to your account",
     "days-form": "{text!r} isn't a number of days; write one, or `back`",
     "dump-away": "the files can't be read right now; try again in a minute",
     "no-dump-file": "there is no such file; the list says which there are",

@@ -63,6 +63,9 @@ FACTORS: Final = Row((WEB,), "a program that could change them would be one more
 BY_PROVIDER: Final = Row((WEB,), "a provider sends browsers back and forth")
 BOTS: Final = Row((API, WEB), "a bot is of no use without a token, and lines make none")
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
+APPS_OVER_HTTP: Final = Row((API, WEB), "apps are registered and ended where tokens are")
+CONSENT: Final = Row((WEB,), "a player lets an app act on a page, where nobody else can")
+BY_APPS: Final = Row((API,), "only an app asks so")
 RECEIPTS_LATER: Final = Row(
     (API, WEB), "the language returns a receipt with its command, and a proof is a file"
 )
@@ -171,6 +174,18 @@ USE_CASES: Final[dict[str, Row]] = {
     "accounts.end_session": SESSIONS,
     "accounts.log_out_everywhere": NO_TOKENS_IN_LINES,
     "accounts.revoke_token": NO_TOKENS_IN_LINES,
+    "apps.register_app": APPS_OVER_HTTP,
+    "apps.remove_app": APPS_OVER_HTTP,
+    "apps.connected_apps": APPS_OVER_HTTP,
+    "apps.disconnect_app": APPS_OVER_HTTP,
+    "apps.owner_of": CONSENT,
+    "apps.waiting_device": CONSENT,
+    "apps.answer_device": CONSENT,
+    "oauth.read_authorization": CONSENT,
+    "oauth.answer_authorization": CONSENT,
+    "oauth.token_answer": BY_APPS,
+    "oauth.revocation_answer": BY_APPS,
+    "oauth.device_answer": BY_APPS,
     "passwords.can_reset": BY_LINK,
     "passwords.ask_reset": BY_LINK,
     "passwords.check_link": WITHIN,

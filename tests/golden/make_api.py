@@ -27,9 +27,11 @@ from infra.people.account_macs import AccountMacs, make_mac_key  # noqa: E402
 from infra.people.accounts import AccountRole, create_robot_accounts  # noqa: E402
 from infra.people.tokens import Scope  # noqa: E402
 from infra.store.analyses import Analyses, StoredAnalysis  # noqa: E402
+from services.app.apps import answer_device  # noqa: E402
 from services.app.context import App  # noqa: E402
 from services.app.matches import load_state  # noqa: E402
 from services.app.tournaments import view_of  # noqa: E402
+from services.http.api.bodies import FORM_TYPE  # noqa: E402
 from tests.helpers.analysing import listening  # noqa: E402
 from tests.helpers.api import Api, Player, until  # noqa: E402
 from tests.helpers.publishing import publish  # noqa: E402
@@ -48,6 +50,17 @@ SETTINGS = {
     "backup": "/srv/matchpost-backups",
 }
 """The settings of the server that the exchange is with."""
+
+SECRETS = {
+    "token": "mp_...",
+    "secret": "whsec_...",
+    "access_token": "mp_...",
+    "refresh_token": "mr_...",
+    "device_code": "BCDFGHJK...",
+    "user_code": "BCDF-GHJK",
+    "verification_uri_complete": "https://play.example.org/device?user_code=BCDF-GHJK",
+}
+"""What stands in examples for texts that are drawn."""
 
 BROWSER = {
     "endpoint": "https://updates.push.services.mozilla.com/wpush/v2/gAAAA",
@@ -80,6 +93,12 @@ class Exchange:
             for path, item in self.document["paths"].items()
             for method, operation in item.items()
         }
+        self.forms = {
+            operation["operationId"]
+            for item in self.document["paths"].values()
+            for operation in item.values()
+            if FORM_TYPE in operation.get("requestBody", {"content": ()})["content"]
+        }
         self.examples: dict[str, dict[str, Any]] = {}
 
     def call(
@@ -94,7 +113,7 @@ class Exchange:
         if isinstance(body, str):
             sent["content"], headers["Content-Type"] = body, "text/plain"
         elif body is not None:
-            sent["json"] = body
+            sent["data" if operation in self.forms else "json"] = body
         headers |= who.headers if who else {}
         answer = self.api.http.request(method, path.format(**names), headers=headers, **sent)
         assert answer.is_success, (operation, answer.text)
@@ -106,10 +125,10 @@ class Exchange:
             example["request"] = body
         if answer.content:
             example["response"] = shortened(_read(answer))
-        if operation in ("make_token", "make_bot_token"):
-            example["response"]["token"] = "mp_..."  # no example may look like a secret
-        if operation in ("make_webhook", "renew_webhook_secret"):
-            example["response"]["secret"] = "whsec_..."
+        for name, text in SECRETS.items():  # no example may look like a secret
+            for place in ("request", "response"):
+                if name in (fields := example.get(place) or {}):
+                    example[place] = {**fields, name: text}
         self.examples[operation] = example
         return _read(answer) if answer.content else None
 
@@ -165,6 +184,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     _look(said, alice, bob)
     _reveal(said, alice, bob)
     _administer(said)
+    _connect(said, alice)
     _leave(said, alice)
     return dict(sorted(said.examples.items()))
 
@@ -577,6 +597,25 @@ def _leave(said: Exchange, alice: Player) -> None:
     carol = said.api.player(name="carol2")
     said.call("delete_account", carol, {"password": "yes-we-can"})
     said.call("revoke_token", alice, token=tokens[0]["id"])
+
+
+def _connect(said: Exchange, alice: Player) -> None:
+    body = {"name": "Board Watch", "redirect_uris": ["http://127.0.0.1/callback"]}
+    client = said.call("register_app", alice, body)["client_id"]
+    said.call("list_apps", alice)
+    said.call("show_oauth_metadata")
+    asked = said.call("ask_for_device", body={"client_id": client, "scope": "read play"})
+    parts = said.api.parts
+    answer_device(parts, parts.accounts.id_of("alice"), asked["user_code"], allowed=True)
+    grant = "urn:ietf:params:oauth:grant-type:device_code"
+    body = {"grant_type": grant, "client_id": client, "device_code": asked["device_code"]}
+    token = said.call("get_app_token", body=body)
+    said.call("list_connected_apps", alice)
+    body = {"client_id": client, "token": token["refresh_token"]}
+    said.call("revoke_app_token", body=body)
+    parts.grants.begin(parts.accounts.id_of("alice"), client, (Scope.READ,))
+    said.call("disconnect_app", alice, client=client)
+    said.call("remove_app", alice, client=client)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ ROUTES = {
         show_club list_tournaments show_tournament show_tournament_events
         export_tournament_document sign_up make_token show_player list_robots
         list_ratings show_rating list_standings list_history show_head_to_head list_scores
-        list_games show_game show_game_schema judge_game show_help do_line show_error openapi show_api health readiness
+        list_games show_game show_game_schema judge_game show_help do_line show_oauth_metadata ask_for_device revoke_app_token
+        show_error openapi show_api health readiness
     """,
     OF_THE_MATCH_TO_PLAY: """
         give_command command_outcome command_receipt lay_replies drop_replies drop_draft say
@@ -47,6 +48,7 @@ ROUTES = {
         take_vacation make_calendar end_calendar block_player unblock_player add_push remove_push list_tokens
         list_bots make_bot
         list_webhooks make_webhook
+        list_apps register_app list_connected_apps
     """,
     OF_THE_ORGANISER: """
         change_tournament open_tournament invite_players make_tournament_code start_tournament end_ladder withdraw_player
@@ -65,6 +67,10 @@ ROUTES = {
 
 TABLE = {
     **{name: answers for answers, names in ROUTES.items() for name in names.split()},
+    "get_app_token": ("invalid_grant", "invalid_grant", "invalid_grant", "invalid_grant"),
+    # the app is the opponent's, and acts for nobody
+    "remove_app": ("unauthorized", "not-found", "ok", "missing-scope"),
+    "disconnect_app": ("unauthorized", "not-found", "not-found", "missing-scope"),
     # the match goes on
     "show_analysis": ("too-early", "too-early", "too-early", "too-early"),
     "request_analysis": ("unauthorized", "too-early", "too-early", "missing-scope"),

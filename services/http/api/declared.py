@@ -16,7 +16,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from domain.errors import Code
 from infra.people.tokens import Scope
-from services.http.api.auth import SCHEME
+from services.http.api.auth import FORM, SCHEME
 from services.http.etag import ETag
 
 ERROR_CODES: Final = "refuses"
@@ -76,6 +76,10 @@ class Special(TypedDict, total=False):
     """It answers 202 with this type while its answer is being made."""
     for_guests: bool
     """It answers those without an account also on a server whose matches are for members."""
+    form: type[Any]
+    """Its body is a form with the fields of this type, which proves who acts: a page of any site may send it."""
+    exception_handlers: Any
+    """Its own answers to errors."""
     apart: bool
     """It is for the operator's own programs: no token is checked, and no request is counted."""
 
@@ -166,10 +170,10 @@ def all_error_codes(handler: HTTPRouteHandler) -> list[Code]:
     if handler.resolve_security():
         codes += [Code.MISSING_SCOPE, Code.UNKNOWN_USER]
     elif "GET" not in handler.http_methods:
-        codes.append(Code.CROSS_SITE)
+        codes += [] if FORM in handler.opt else [Code.CROSS_SITE]
     if ":int}" in "".join(handler.paths):
         codes.append(Code.NOT_FOUND)
-    if body_type(handler) is not None or handler.handler_name == "do_line":
+    if body_type(handler) is not None or FORM in handler.opt or handler.handler_name == "do_line":
         codes.append(Code.TOO_LONG)
     return codes
 

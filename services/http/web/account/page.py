@@ -16,6 +16,7 @@ from domain.errors import Code, Refusal
 from domain.rules import latest_rules
 from infra.people.tokens import FreshToken, Scope
 from services.app import accounts, calendar, preferences, vacations
+from services.app.apps import connected_apps
 from services.app.follows import blocked_userids
 from services.app.games import game_keys
 from services.app.moderation import sanctions_of
@@ -93,7 +94,8 @@ def _page(
         hooks=app.settings.sends_hooks,
         blocked=blocked_userids(app, account),
         drawn=several,
-        tokens=app.tokens.list_of(account),
+        tokens=[one for one in app.tokens.list_of(account) if not one.app],
+        connected=connected_apps(app, account),
         sessions=app.sessions.list_of(account),
         sanctions=bool(sanctions_of(app, account)),
         factors=app.accounts.factors_of(account),
