@@ -541,7 +541,7 @@ def _turn(said: Exchange, manager: TournamentManager, done: Callable[[], bool]) 
     until(known)
 
 
-def _connect(said: Exchange, alice: Player) -> None:
+def _tell_programs(said: Exchange, alice: Player) -> None:
     said.call("make_bot", alice, {"userid": "bot-deep"})
     rules = {"games": ["pow2", "line"], "rated": "unrated", "most_days": 7, "at_once": 4}
     said.call("change_bot", alice, rules, userid="bot-deep")
@@ -585,7 +585,7 @@ def _leave(said: Exchange, alice: Player) -> None:
     browser = said.call("add_push", alice, BROWSER)
     said.call("list_push", alice)
     said.call("remove_push", alice, browser=browser["id"])
-    _connect(said, alice)
+    _tell_programs(said, alice)
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     passwords = {"old": "mad-hatter", "new": "looking-glass", "tokens": "keep"}
