@@ -194,6 +194,10 @@ BENCHMARKS: Final = {
             "peer_events": (3_000, "events for the peer"),
         },
     ),
+    "lines": _Benchmark(
+        "a player's finished matches as a stream of lines over HTTP",
+        {"matches": (1_000, "finished matches of the player")},
+    ),
     "lists": _Benchmark(
         "bytes of a finished match, and 50 rows from the ends and the middle of long lists",
         {

@@ -123,6 +123,18 @@ SAY: Final = Sentences(
         "token-scopes": "a token needs at least one of the scopes {scopes}, and no others",
         "token-days": "a token lasts {least} to {most} days or until it is revoked, not {days}",
         "tokens": "you can have at most {most} tokens; revoke one first",
+        "apps": "you can register at most {most} apps; remove one first",
+        "app-name": "an app's name has 1 to {most} printable characters",
+        "app-site": "the site of an app is an address such as https://example.org",
+        "app-redirects": "an app has at most {most} redirect addresses",
+        "app-redirect": (
+            "{address!r} can't be a redirect address: that is https://…, http://127.0.0.1/… for a program on "
+            "the player's own machine, or a scheme with a dot such as org.example.app:/…, without a fragment"
+        ),
+        "grants": "you have let {most} apps act for you, and that is the limit; disconnect one first",
+        "no-app": "there is no such app; its owner may have removed it",
+        "no-device": "no device is waiting with this code; look at the code again, or start again on the device",
+        "device-guesses": "too many wrong codes; try again in {minutes:minutes}",
         "archive-damaged": "match {board} can't be read from the archive; the server's log says why",
         "archive-away": "the archive can't be read right now; try again in a minute",
         "no-board": "there is no match {board}",

@@ -30,6 +30,7 @@ from infra.settings.smtp_url import read_smtp_url
 from infra.store.analyses import another_turn
 from services.app import matches
 from services.app.context import App, open_parts
+from services.app.dump import make_dump, read_dump
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.exports import frozen_evidence
 from services.app.pictures import mailed_png
@@ -38,7 +39,7 @@ from services.mail.notification_texts import NotificationTexts
 from services.push.hook_texts import HookTexts
 from services.push.notification_texts import PushTexts
 from services.secret_checks import check_secrets
-from workers import evidence_job
+from workers import dump_job, evidence_job
 from workers import retire as retire_job
 from workers.commands import decision_limits
 from workers.commands.worker import DrainJob
@@ -160,6 +161,16 @@ def freeze() -> None:
     """Freeze the evidence of the cases that wait, for half a minute at most."""
     with App(load()) as parts:
         evidence_job.run(parts.cases, frozen_evidence(parts))
+
+
+def dump() -> None:
+    """Write the dump of finished matches, unless today's is there; one that can't be made is repeated an hour later."""
+    with App(load()) as parts:
+        dump_job.run(
+            partial(read_dump, parts.objects),
+            partial(make_dump, parts, parts.objects),
+            parts.store.now,
+        )
 
 
 def scrub() -> None:

@@ -16,17 +16,11 @@ from typing import Final
 
 import msgspec
 
-from domain.clocks.match_clock import MatchClock, turn_of_no_time
-from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
 from domain.match.events import Ended
-from domain.match.state import (
-    MatchState,
-    Reason,
-    first_position,
-    positions,
-)
-from domain.rules import AnyRules, MissingRules, Seat, latest_rules, rules_by_id, rules_id
+from domain.match.replayed_game import ReplayedGame
+from domain.match.state import MatchState, Reason, positions
+from domain.rules import AnyRules, MissingRules, Seat, latest_rules, rules_by_id
 
 RECORD_LIMIT: Final = 1 << 20
 """The most bytes of a record."""
@@ -147,31 +141,15 @@ class _RecordReader:
     ) -> None:
         self.userids = userids
         self.board = 0
-        self._rules = rules
-        if rules.needs_draw(rules.read_options(options), len(userids)) and setup is None:
-            raise Refusal(
-                Code.BAD_SETUP,
-                f"the record lacks what was dealt; add a line `{_SETUP}JSON` as in an export",
-            )
-        self._state = MatchState(
-            rules=rules_id(rules),
-            options=options,
-            seats=(b"",) * len(userids),
-            setup=setup,
-        )
-        self._turns = b""
-        try:
-            self._position = first_position(self._state)
-        except msgspec.DecodeError:
-            raise Refusal(Code.BAD_SETUP, "the setup isn't JSON") from None
+        needs = f"the record lacks what was dealt; add a line `{_SETUP}JSON` as in an export"
+        self._game = ReplayedGame(rules, options, len(userids), setup, needs)
 
     def read(self, line: str) -> None:
         """Play one line; raises `Refusal`."""
-        words = line.split()
+        words, key = line.split(), self._game.rules.key
         name = words[1].lower() if len(words) >= _FIRST_WORDS else ""
         wanted = {"move": _OF_A_MOVE, "resign": _OF_A_RESIGNATION}.get(name)
-        if wanted != len(words) or words[0].lower() != self._rules.key:
-            key = self._rules.key
+        if wanted != len(words) or words[0].lower() != key:
             raise Refusal(
                 Code.BAD_REQUEST,
                 f"it is neither `{key} move BOARD userid {_PASSWORD} MOVE` nor `{key} resign BOARD userid {_PASSWORD}`",
@@ -180,10 +158,13 @@ class _RecordReader:
         if words[3].lower() not in self.userids:
             raise Refusal(Code.UNKNOWN_USER, f"{words[3][:24]!r} isn't one of the players")
         seat = self.userids.index(words[3].lower())
-        if name == "move":
-            self._play(seat, words[5].partition("#")[0])
-        else:
-            self._leave(seat)
+        if name == "resign":
+            self._game.leave(seat)
+            return
+        mover = self._game.to_move
+        if mover is not None and mover != seat:
+            raise Refusal(Code.NOT_YOUR_TURN, f"it is the turn of {self.userids[mover]}")
+        self._game.play(words[5].partition("#")[0])
 
     def _same_board(self, word: str) -> None:
         if not _BOARD.fullmatch(word):
@@ -195,50 +176,15 @@ class _RecordReader:
             )
         self.board = board
 
-    def _play(self, seat: Seat, text: str) -> None:
-        rules, state = self._rules, self._state
-        if rules.outcome(self._position) is not None:
-            raise Refusal(Code.BEYOND_END, "the match is over before it")
-        mover = rules.to_move(self._position)
-        if seat != mover:
-            turn = "nobody" if mover is None else self.userids[mover]
-            raise Refusal(Code.NOT_YOUR_TURN, f"it is the turn of {turn}")
-        move = rules.check(self._position, rules.read(text))
-        self._state = msgspec.structs.replace(
-            state,
-            ply=state.ply + 1,
-            moves=f"{state.moves} {rules.write(move)}".strip(),
-            acted=state.acted | 1 << seat,
-        )
-        self._turns += turn_of_no_time(seat)
-        self._position = rules.play(self._position, move)
-
-    def _leave(self, seat: Seat) -> None:
-        state = self._state
-        if seat not in state.active_seats:
-            raise Refusal(Code.NOT_A_PLAYER, "that player has left already")
-        self._state = msgspec.structs.replace(state, out=(*state.out, (seat, state.ply)))
-        if len(self._state.active_seats) > 1:
-            self._position = self._rules.remove_seat(self._position, seat)
-
     def ended(self, result: str | None) -> MatchState:
         """Return the state after all lines, with the end that the rules or the record have."""
-        outcome, playing = self._rules.outcome(self._position), self._state.active_seats
-        state, ended = self._state, None
-        if result is not None:
-            try:
-                said = msgspec.json.decode(result, type=_RecordedResult)
-            except msgspec.MsgspecError:
-                raise Refusal(Code.BAD_REQUEST, "the result is not as in an export") from None
-            ended = Ended(winners=said.winners, reason=said.reason)
-        elif outcome is not None:
-            ended = Ended(winners=outcome.winners, reason=outcome.reason)
-        elif state.out and len(playing) <= 1:
-            ended = Ended(winners=playing, reason=Reason.RESIGNATION)
-        alone = len(state.seats) == 1
-        terms = None if alone else TimeControl(rated=False)
-        clock = None if terms is None else MatchClock(terms, 0, self._turns)
-        return msgspec.structs.replace(state, result=ended, clock=clock)
+        if result is None:
+            return self._game.ended()
+        try:
+            said = msgspec.json.decode(result, type=_RecordedResult)
+        except msgspec.MsgspecError:
+            raise Refusal(Code.BAD_REQUEST, "the result is not as in an export") from None
+        return self._game.ended(Ended(winners=said.winners, reason=said.reason))
 
 
 class _RecordedResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

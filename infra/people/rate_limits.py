@@ -124,6 +124,8 @@ class SecurityEvent(StrEnum):
     TOKEN_MADE = "token-made"  # noqa: S105 - no password
     TOKEN_ENDED = "token-ended"  # noqa: S105 - the same
     TOKENS_ENDED = "tokens-ended"
+    APP_ALLOWED = "app-allowed"
+    GRANT_COPIED = "grant-copied"
     ARBITER_MADE = "arbiter-made"
     ARBITER_DISMISSED = "arbiter-dismissed"
     ROLE_GIVEN = "role-given"

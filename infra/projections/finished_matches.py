@@ -165,6 +165,14 @@ class FinishedMatches(Query):
         # a match that goes on since the list was read has no row
         return [row for row in known if row is not None]
 
+    def places(self, account: AccountId, start: int, count: int) -> list[Place]:
+        """Return when matches of a player ended, each with its board, the last ended first; needs no archive."""
+        return self._lists.read(self.list_of(None, account), start, count)
+
+    def places_of_game(self, game: str, start: int, count: int) -> list[Place]:
+        """Return the same of a game."""
+        return self._lists.read(self.list_of(game), start, count)
+
     def _older(self, places: Sequence[Place]) -> dict[Place, FinishedMatchRow]:
         """Return the rows of matches in the archive."""
         try:

@@ -216,6 +216,19 @@ pending_starts: Final = of_account(":starts")
 seen_texts: Final = of_account(":seen")
 password_reset: Final = of_account(":reset")
 matches_with_robots: Final = of_account(":robots")
+calendar: Final = of_account(":calendar")
+apps: Final = of_account(":apps")
+grants: Final = of_account(":grants")
+
+
+def app_users(owner: bytes, id_: str) -> str:
+    """Return the key of the accounts that have let an app of an account act for them."""
+    return f"{account(owner)}:app:{id_}"
+
+
+def device(digest: bytes) -> str:
+    """Return the key of a request of a device, by the SHA-256 of the code that its user types."""
+    return f"{{d:{digest[:16].hex()}}}"
 
 
 def external(digest: bytes) -> str:

@@ -43,6 +43,9 @@ RETIRE: Final = "services.jobs.retire"
 FREEZE: Final = "services.jobs.freeze"
 """Freezes the evidence of the cases that wait for a ruling; it has no arguments."""
 
+DUMP: Final = "services.jobs.dump"
+"""Writes the dump of finished matches, if today's is not made; it has no arguments."""
+
 SCRUB: Final = "services.jobs.scrub"
 """Checks what is stored, for some minutes; it has no arguments."""
 

@@ -206,6 +206,15 @@ class Settings(BackupSettings, frozen=True, kw_only=True, forbid_unknown_fields=
             "40",
         ),
     ] = 40
+    dump_hour: Annotated[
+        Annotated[str, msgspec.Meta(pattern=r"^(off|1?[0-9]|2[0-3])$")],
+        about(
+            "an hour from 0 to 23, in UTC, or off",
+            "The hour after which all finished matches are written to files each day, which anybody who "
+            "sees matches may download: see [the dump](dump.md). With `off` there are none.",
+            "`off`",
+        ),
+    ] = "off"
     scrub_percent: Annotated[
         Annotated[int, msgspec.Meta(ge=0, le=100)],
         about(

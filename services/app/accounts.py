@@ -173,6 +173,7 @@ def erase_account(app: App, account: AccountId) -> None:
     leave_all(app, account)
     for part in (
         app.messages,
+        app.grants,
         app.tokens,
         app.challenges,
         app.blocks,
@@ -183,6 +184,7 @@ def erase_account(app: App, account: AccountId) -> None:
         app.notes,
         app.push_subscriptions,
         app.hooks,
+        app.calendar_links,
         app.statements,
         app.clubs,
         app.pairing_batches,
@@ -344,6 +346,11 @@ def reopen_account(app: App, account: AccountId, *, still_until: int | None = No
 
 
 def revoke_token(app: App, account: AccountId, id_: str) -> None:
-    """End a token, at once and everywhere; `not-found` for an id that the account does not have."""
-    if not app.tokens.revoke(account, id_):
+    """End a token, at once and everywhere; `not-found` for an id that the account does not have.
+
+    With the token of an app ends the grant that would give it the next one.
+    """
+    grant = next((one.grant for one in app.tokens.list_of(account) if one.id == id_), "")
+    ended = bool(grant) and app.grants.end(account, grant)
+    if not app.tokens.revoke(account, id_) and not ended:
         raise Refusal(Code.NOT_FOUND, SAY("no-token"))

@@ -77,13 +77,17 @@ def _outside(rules: BotRules, start: StartMatch) -> Sentence | None:
     if rules.rated is not RatedChoice.ANY and bool(terms.rated) != (
         rules.rated is RatedChoice.RATED
     ):
-        return SAY("bot-rated" if rules.rated is RatedChoice.RATED else "bot-unrated")
+        return _rated(rules.rated)
     turn = min(filter(None, (terms.turn, terms.bank, terms.total)), default=0)
     if 0 < turn < rules.least_days:
         return SAY("bot-least", days=rules.least_days)
     if rules.most_days and not 0 < turn <= rules.most_days:
         return SAY("bot-most", days=rules.most_days)
     return None
+
+
+def _rated(choice: RatedChoice) -> Sentence:
+    return SAY("bot-rated") if choice is RatedChoice.RATED else SAY("bot-unrated")
 
 
 def reserve_bots(
@@ -113,7 +117,7 @@ def rules_in_words(profile: Profile, language: Translation) -> list[str]:
             SAY("bot-games", games=words.names([latest_rules(one).title for one in rules.games]))
         )
     if rules.rated is not RatedChoice.ANY:
-        said.append(SAY("bot-rated" if rules.rated is RatedChoice.RATED else "bot-unrated"))
+        said.append(_rated(rules.rated))
     if rules.least_days:
         said.append(SAY("bot-least", days=rules.least_days))
     if rules.most_days:

@@ -37,9 +37,13 @@ from infra.people.account_notices import AccountNotices, UnreadCounter
 from infra.people.accounts import AccountRole, Accounts
 from infra.people.acts import ActRecord
 from infra.people.admission import Admissions
+from infra.people.apps import Apps
+from infra.people.calendar_links import CalendarLinks
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
+from infra.people.device_codes import DeviceCodes
 from infra.people.drafts import Drafts
+from infra.people.grants import Grants
 from infra.people.hooks import Hooks
 from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
@@ -364,6 +368,21 @@ class App:
         return Tokens(self.people)
 
     @cached_property
+    def apps(self) -> Apps:
+        """Programs that players have registered, for others to let them act in their name."""
+        return Apps(self.people)
+
+    @cached_property
+    def grants(self) -> Grants:
+        """Permissions that players have given to apps."""
+        return Grants(self.people)
+
+    @cached_property
+    def device_codes(self) -> DeviceCodes:
+        """Devices that wait for their users."""
+        return DeviceCodes(self.people)
+
+    @cached_property
     def sessions(self) -> Sessions:
         """Browsers in which players are logged in."""
         return Sessions(self.people)
@@ -394,6 +413,11 @@ class App:
     def push_subscriptions(self) -> PushSubscriptions:
         """Browsers that show notifications."""
         return PushSubscriptions(self.people)
+
+    @cached_property
+    def calendar_links(self) -> CalendarLinks:
+        """The secret addresses of calendars."""
+        return CalendarLinks(self.people)
 
     @cached_property
     def notes(self) -> Notes:

@@ -177,6 +177,25 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
 }
 
 
+RETRY_SECONDS: Final[Mapping[Code, int]] = {
+    Code.PENDING: 1,
+    Code.NOT_PUBLISHED: 10,
+    Code.BUSY: 60,
+    Code.UNAVAILABLE: 5,
+    Code.SEEDS_MISSING: 60,
+    Code.DAMAGED: 3600,  # an operator mends it
+    Code.TOO_FAST: 60,
+    Code.TOO_MANY_REFUSALS: 3600,  # the match goes on, by a move or by the clock
+    Code.TOO_MANY_ATTEMPTS: 900,
+}
+"""Seconds after which to try again, for the codes where that helps and the refusal itself has no number."""
+
+
+def retry_seconds(code: Code, retry_after: int = 0) -> int:
+    """Return the seconds after which to try again; 0 for a code where that does not help. `retry_after` as in a `Refusal`."""
+    return (retry_after or RETRY_SECONDS[code]) if code in RETRY_SECONDS else 0
+
+
 def unwritten(error: "RedisError") -> Refusal | None:
     """Return the refusal of a change because the server can only be read; None for another failure."""
     if "NOREPLICAS" in str(error):

@@ -10,6 +10,7 @@ The evidence of a case, as its players and arbiters download it.
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,7 @@ from msgspec import UNSET
 
 from domain.aggregates import fold
 from domain.errors import Code, Refusal
+from domain.match.game_text import NO_DATE, UNKNOWN, GameHeaders, write_game_text
 from domain.match.history import (
     NO_HASH,
     RefusedLeaf,
@@ -67,7 +69,7 @@ from services.app.imports import imported_from
 from services.app.matches import load_state, statements_of
 from services.app.receipts import NOT_PUBLISHED
 from services.app.sentences import SAY
-from services.app.tournaments import visible_state
+from services.app.tournaments import shown_name, visible_state
 
 logger = logging.getLogger(__name__)
 
@@ -129,6 +131,25 @@ def export_record(app: App, board: int) -> bytes:
     """Return the move record of a match; refused as `unknown-board`, `damaged` and `not-started`."""
     state = load_state(app, board)
     return write_record(state, _userids(app, state), board).encode()
+
+
+def export_game_text(app: App, board: int, viewer: AccountId | None = None) -> str:
+    """Return a match as a game text, with the name of a tournament that the viewer may see.
+
+    Refused as `unknown-board`, `damaged` and `not-started`.
+    """
+    state = load_state(app, board)
+    (first,) = app.store.first_events([board])
+    begun = datetime.fromtimestamp(decode_event(first).at / 1000, UTC) if first else None
+    event = shown_name(app, viewer, state.pairing[0]) if state.pairing else ""
+    names = app.accounts.name_of(state.seats)
+    headers = GameHeaders(
+        players=tuple(name or UNKNOWN for name in names),
+        event=event or UNKNOWN,
+        site=f"{app.settings.site}/m/{board}" if app.settings.site else f"match {board}",
+        date=f"{begun:%Y.%m.%d}" if begun else NO_DATE,
+    )
+    return write_game_text(state, headers)
 
 
 def _userids(app: App, state: MatchState) -> list[str]:

@@ -70,6 +70,19 @@ _MOST_ASKED: Final = 5
 CLUB: Final = "club"
 TOURNAMENT: Final = "tournament"
 
+NO_ANSWERS: Final = {
+    "hook-address": SAY("hook-address"),
+    "hook-https": SAY("hook-https"),
+    "hook-port": SAY("hook-port"),
+    "hook-private": SAY("hook-private"),
+    "hook-no-host": SAY("hook-no-host"),
+    "hook-certificate": SAY("hook-certificate"),
+    "hook-late": SAY("hook-late"),
+    "hook-no-answer": SAY("hook-no-answer"),
+    "hook-scheme": SAY("hook-scheme"),
+}
+"""Why an address can't be used, or has not answered, by the keys that are stored."""
+
 
 class NewHook(msgspec.Struct, frozen=True):
     """A hook that was made."""
@@ -188,7 +201,7 @@ def _read_address(app: App, address: str) -> tuple[HookKind, str]:
 
 
 def _refused(key: str) -> Refusal:
-    return Refusal(Code.BAD_OPTION, SAY(key))
+    return Refusal(Code.BAD_OPTION, NO_ANSWERS[key])
 
 
 def _channel_host(address: str, scheme: str, hosts: tuple[str, ...]) -> str:

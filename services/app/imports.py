@@ -1,10 +1,11 @@
-"""Importing a match from another server, by a match document or a move record.
+"""Importing a match from another server, by a match document, a game text or a move record.
 
 The document is checked before anything is written. It is stored in the object store under its digest
 before the command is submitted, so that an export of the match always has it. A document that is stored
 and not imported does no harm. Only the operator imports, so that no stranger can fill lists or stores.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import count
@@ -18,6 +19,7 @@ from domain.match.decide import decide
 from domain.match.decision import Rejection
 from domain.match.disputes import open_case
 from domain.match.events import Imported, MatchSource
+from domain.match.game_text import read_game_text
 from domain.match.history import decode_event, is_event, leaf_hash, replay
 from domain.match.imports import DOCUMENT, RECORD, import_command
 from domain.match.state import MatchState, Reason
@@ -71,13 +73,17 @@ class PlannedImport(msgspec.Struct, frozen=True):
 def check_import(
     data: bytes, trusted: Sequence[VerifierKey], *, still_running: bool = False
 ) -> CheckedImport:
-    """Check a document, which begins with a brace, or a record; needs no server.
+    """Check a document, which begins with a brace, a game text, with a bracket, or a record; needs no server.
 
     Refused as `bad-request` where it does not hold, and as `not-started` or `too-early` where the match
     can't be moved. `NotCheckableError` if the rules are not installed. A match that still runs at its source is taken only with `still_running`.
     """
-    if not data.lstrip().startswith(b"{"):
-        return _check_record(data)
+    begins = data.removeprefix(BOM_UTF8).lstrip()
+    if begins.startswith(b"["):
+        return _unproven(data, read_game_text(data).state, 0)
+    if not begins.startswith(b"{"):
+        record = read_record(data)
+        return _unproven(data, record.state, record.board)
     try:
         document = read_document(data)
     except DocumentError as error:
@@ -124,14 +130,12 @@ def _check_published(document: MatchDocument) -> None:
         )
 
 
-def _check_record(data: bytes) -> CheckedImport:
-    record = read_record(data)
-    source = MatchSource(RECORD, "", record.board, b"", 0, sha256(data).digest())
+def _unproven(data: bytes, state: MatchState, board: int) -> CheckedImport:
     return CheckedImport(
-        source,
-        record.state,
+        MatchSource(RECORD, "", board, b"", 0, sha256(data).digest()),
+        state,
         data,
-        [f"{record.state.ply} moves are legal by {record.state.rules}"],
+        [f"{state.ply} moves are legal by {state.rules}"],
         ["nothing shows that these moves were played, when, or by whom"],
     )
 

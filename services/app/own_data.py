@@ -43,6 +43,8 @@ FILES: Final[Mapping[str, str]] = {
     "{broadcast}:notices": "notices.json",
     "{a:<hex>}:tokens": "tokens.json",
     "{t:<hex>}": "tokens.json",
+    "{a:<hex>}:apps": "apps.json",
+    "{a:<hex>}:grants": "apps.json",
     "{a:<hex>}:sessions": "sessions.json",
     "{w:<hex>}": "sessions.json",
     "{a:<hex>}:push": "sessions.json",
@@ -95,6 +97,7 @@ _PASSING: Final = "work that waits for seconds; what it works on is in a file"
 _HASHED: Final = "counts under a hash, which expire within a day and name nobody"
 
 LEFT_OUT: Final[Mapping[str, str]] = {
+    "{a:<hex>}:calendar": "a secret: the digest of the calendar's address",
     "{a:<hex>}:mac": "a digest by which the server knows its own record",
     "{u:<name>}": _SAME,
     "{users}": _SAME,
@@ -114,6 +117,10 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "{challenges}:open": _SAME,
     "{challenges}:filling": _PASSING,
     "{challenges}:club:<club>": _SAME,
+    "{a:<hex>}:app:<id>": "other players, whose own files name the app; the owner may know how many, not who",
+    "{d:<hex>}": "a device that waits for half an hour; what it was allowed is in `apps.json`",
+    "{d:<hex>}:asked": _PASSING,
+    "logins:devices/<hash>/<most>/<minutes>/minute": _HASHED,
     "{mail}:letters": "e-mails that are being sent, made of what a file has",
     "{mail}:naming": _PASSING,
     "{mail}:written": _PASSING,
@@ -169,6 +176,7 @@ def own_files(app: App, account: AccountId) -> Iterator[OwnFile]:
     yield _file("notes.json", app.notes.all(account))
     tokens = app.tokens.list_of(account)
     yield _file("tokens.json", [_without(one, "account") for one in tokens])
+    yield _file("apps.json", _apps(app, account))
     yield _file("sessions.json", _browsers(app, account))
     yield _file("hooks.json", _hooks(app, account))
     yield _file("challenges.json", _challenges(app, account))
@@ -284,6 +292,17 @@ def _browsers(app: App, account: AccountId) -> dict[str, Any]:
         "sessions": [_without(one, "account") for one in app.sessions.list_of(account)],
         "notifications": [
             {"browser": one.label, "since": one.since, "endpoint": one.endpoint} for one in browsers
+        ],
+    }
+
+
+def _apps(app: App, account: AccountId) -> dict[str, Any]:
+    """Return the apps that the account has registered, and what it has let apps do, without digests of secrets."""
+    shown = ("app", "scopes", "created", "redirect", "used")
+    return {
+        "registered": [msgspec.to_builtins(one) for one in app.apps.of(account)],
+        "allowed": [
+            {name: getattr(one.grant, name) for name in shown} for one in app.grants.of(account)
         ],
     }
 

@@ -1,7 +1,7 @@
 """Actions whose effect outlasts a session need a password that was given recently.
 
-A token and a mail address outlast the session or token that made them. So a stranger at an open
-browser, or with a lost token, must not be able to make either.
+A token, what an app was let do, and a mail address outlast the session or token that made them. So a stranger at
+an open browser, or with a lost token, must not be able to make one of them.
 
 A forgotten password: a link that is mailed to a proven address, and the new password.
 

@@ -35,7 +35,7 @@ NO_MATTER: Final = frozenset({
     # the same directory may have several paths
     "data",
     # of processes: their numbers and addresses, and from where they are reached
-    "http", "web", "metrics", "gather", "workers", "shards", "maxmemory", "publish_seconds", "archive_after", "scrub_percent",
+    "http", "web", "metrics", "gather", "workers", "shards", "maxmemory", "publish_seconds", "archive_after", "scrub_percent", "dump_hour",
     "robot_seconds", "address_rate", "password_rate", "trusted_proxy", "signups", "log_format", "log_level", "security_log",
     # mails and pages
     "smtp", "lmtp", "relay", "mail_domain", "mail_key", "mail_passwords", "mail_authserv", "postmaster", "site", "push",

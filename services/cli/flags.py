@@ -30,6 +30,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "publish_seconds": "the least time between two checkpoints of the published log",
     "keys": "the folder with the keys that sign the published log",
     "archive_after": "after how many days a match that is over leaves the server's memory",
+    "dump_hour": "the hour (UTC) of the daily dump of finished matches: 0 to 23, or off",
     "scrub_percent": "how much of a core the check of all that is stored may take: 0 to 100",
     "robots": "how many processes move for robots; 0 for none",
     "robot_seconds": "how many seconds a robot waits before it answers",

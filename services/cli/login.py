@@ -1,4 +1,4 @@
-"""`matchpost login URL`: play on a server elsewhere without a password each time.
+"""`matchpost login URL`: play on a server elsewhere without a password each time, or with `--device` without any here.
 
 A login makes a token for this machine, which may read and play and nothing else, and stores it in a file
 of this user. It is ended by `logout`, and by the next login.
@@ -7,9 +7,10 @@ of this user. It is ended by `logout`, and by the next login.
 import os
 import socket
 import sys
+import time
 from collections.abc import Callable
 from getpass import getpass
-from typing import Final
+from typing import Any, Final
 
 import httpx
 
@@ -25,10 +26,20 @@ _SCOPES: Final = ("read", "play")
 
 _LABEL_LENGTH: Final = 60
 
+_CLIENT_ID: Final = "matchpost-terminal"
+_GRANT: Final = "urn:ietf:params:oauth:grant-type:device_code"
+_SLOWER: Final = 5.0
+"""Seconds that are waited longer from the answer `slow_down` on (RFC 8628, 3.5)."""
+
+_REFUSED: Final = {
+    "access_denied": "this was refused in the browser",
+    "expired_token": "nobody has typed the code in time; start again",
+}
+
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-def run(url: str, userid: str | None, token: str | None) -> int:
+def run(url: str, userid: str | None, token: str | None, *, device: bool = False) -> int:
     """Log in at a server, end the token of an earlier login, and return the exit code."""
     url = _check_url(url)
     if token not in (None, "-"):
@@ -38,6 +49,10 @@ def run(url: str, userid: str | None, token: str | None) -> int:
             "read command lines",
         )
     earlier = _readable_login()
+    if device and (userid or token):
+        raise Refusal(Code.USAGE, "--device takes neither --userid nor --token: a browser says who")
+    if device:
+        return run_remotely(url, lambda: _keep(_token_by_device(url), earlier))
     return run_remotely(url, lambda: _log_in(url, userid, token is not None, earlier))
 
 
@@ -74,7 +89,10 @@ def _readable_login() -> Login | None:
 
 
 def _log_in(url: str, userid: str | None, has_token: bool, earlier: Login | None) -> int:  # noqa: FBT001
-    made = _taken_token(url) if has_token else _new_token(url, userid)
+    return _keep(_taken_token(url) if has_token else _new_token(url, userid), earlier)
+
+
+def _keep(made: Login, earlier: Login | None) -> int:
     try:
         file = write_login(made)
     except OSError:
@@ -84,7 +102,7 @@ def _log_in(url: str, userid: str | None, has_token: bool, earlier: Login | None
         _end_earlier(earlier)
     _warn_of_variables()
     print(
-        f"logged in as {made.userid} at {url}; the token is in {file}, and `matchpost logout` ends it"
+        f"logged in as {made.userid} at {made.url}; the token is in {file}, and `matchpost logout` ends it"
     )
     return EXIT_OK
 
@@ -115,6 +133,41 @@ def _new_token(url: str, userid: str | None) -> Login:
     with Client(url, issued["token"]) as client:
         userid = client.get("/api/account")["userid"]
     return Login(url, issued["token"], userid, issued["id"])
+
+
+def _token_by_device(url: str) -> Login:
+    """Return a login with a token that is allowed in a browser, by the code that is shown here."""
+    with Client(url) as client:
+        asked = client.send_form("/api/oauth/device", client_id=_CLIENT_ID, scope=" ".join(_SCOPES))
+        print(
+            f"open {asked['verification_uri']} in a browser where you are logged in, and type "
+            f"{asked['user_code']}; or open {asked['verification_uri_complete']}",
+            file=sys.stderr,
+            flush=True,
+        )
+        made = _poll(client, asked["device_code"], asked["interval"])
+    with Client(url, made["access_token"]) as client:
+        userid = client.get("/api/account")["userid"]
+    return Login(url, made["access_token"], userid, made["token_id"])
+
+
+def _poll(client: Client, code: str, interval: float) -> dict[str, Any]:
+    """Return the token, once the user has allowed it."""
+    while True:
+        time.sleep(interval)
+        try:
+            found: dict[str, Any] = client.send_form(
+                "/api/oauth/token", grant_type=_GRANT, client_id=_CLIENT_ID, device_code=code
+            )
+        except ProblemError as error:
+            if error.code == "slow_down":
+                interval += _SLOWER
+            elif error.code in _REFUSED:
+                raise Refusal(Code.UNAUTHORIZED, _REFUSED[error.code]) from None
+            elif error.code != "authorization_pending":
+                raise
+        else:
+            return found
 
 
 def _taken_token(url: str) -> Login:

@@ -63,6 +63,10 @@ PLAYER_SUBCOMMANDS: Final = (
             ("--token", {
                 "metavar": "-", "help": "use an existing token, which is asked for or read from standard input",
             }),
+            ("--device", {
+                "action": "store_true",
+                "help": "show a code, and let a browser where you are logged in allow it: no password is typed here",
+            }),
         ),
         has_settings=False,
     ),

@@ -24,6 +24,7 @@ from services.metrics.collector import server_figures
 from services.serve.signals import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
+from workers.dump_job import dump_wakeup
 from workers.evidence_job import EvidenceWakeup
 from workers.leased_run import REQUEST_SECONDS
 from workers.log import job as log_job
@@ -69,7 +70,7 @@ def _tick_until(parts: App, stopping: Event) -> None:
 
 def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Callable[[], None]]:
     """Return all that a tick does, in order."""
-    data, store, lanes = parts.data, parts.store, parts.lanes
+    data, store, lanes, hour = parts.data, parts.store, parts.lanes, parts.settings.dump_hour
     repair = partial(repair_due, data, store.layout().shards)
     publish = every(REQUEST_SECONDS, partial(log_job.JOB.request, parts.queue))
     scheduler = Scheduler(store, lanes, clock_check=check, repair=repair)
@@ -88,6 +89,11 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         after_commits(EvidenceWakeup(parts.cases, parts.queue).tick),
         *([scrub_wakeup(data, parts.queue)] if parts.settings.scrub_percent else []),
+        *(
+            [dump_wakeup(parts.queue, partial(parts.time.now, data), int(hour))]
+            if hour != "off"
+            else []
+        ),
         *([publish] if parts.settings.durability.durable else []),
         LossCheck(data, parts.queue, store.layout().shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,

@@ -283,19 +283,17 @@ SUBCOMMANDS: Final = (
         "are in the published log. `matchpost verify` checks it, `matchpost referee` judges a match.",
         (
             ("number", {"metavar": "BOARD", "help": "the number of the match or the tournament"}),
-            ("--record", {
-                "action": "store_true",
-                "help": "write only the moves, as lines of commands; nothing proves them",
-            }),
+            ("--record", {"action": "store_true", "help": "write only the moves, as lines of commands; nothing proves them"}),
+            ("--text", {"action": "store_true", "help": "write only headers and moves, as in PGN; nothing proves them"}),
         ),
     ),
     Subcommand(
         "import",
         "propose a match from another server to its players here",
-        "Check a match document or a move record, and propose the match to its players; it continues here "
+        "Check a match document, a game text or a move record, and propose the match to its players; it continues here "
         "once all of them have accepted. `-` reads standard input.",
         (
-            ("file", {"metavar": "FILE", "help": "what `matchpost export` wrote, or a move record"}),
+            ("file", {"metavar": "FILE", "help": "what `matchpost export` wrote, in any of its forms"}),
             ("--player", {
                 "dest": "players", "action": "append", "default": [], "metavar": "SIDE=USERID",
                 "help": "who plays a side here; repeat for each side",
@@ -315,6 +313,11 @@ SUBCOMMANDS: Final = (
             }),
         ),
         "services.cli.import_match",
+    ),
+    Subcommand(
+        "dump", "write all finished matches to files in a folder",
+        "Write the finished matches of all games to a folder, as MATCHPOST_DUMP_HOUR has it done each day for download.",
+        (("folder", {"metavar": "FOLDER", "type": Path, "help": "where the files and their index go"}),),
     ),
     Subcommand(
         "backup",

@@ -12,6 +12,7 @@ from infra.redis.rq_jobs import (
     ANALYSE,
     ANALYSIS,
     CHECK,
+    DUMP,
     FREEZE,
     MAINTENANCE,
     REBUILD,
@@ -59,6 +60,7 @@ def maintain(process: RoleProcess) -> None:
                 RETIRE: _retire,
                 FREEZE: _freeze,
                 SCRUB: _scrub,
+                DUMP: _dump,
             },
         )
         worker.work(logging_level="WARNING")
@@ -93,6 +95,13 @@ def _scrub() -> None:
 
     os.nice(SCRUB_NICENESS)
     jobs.scrub()
+
+
+def _dump() -> None:
+    from services import jobs  # noqa: PLC0415 - in the process of the job
+
+    os.nice(SCRUB_NICENESS)
+    jobs.dump()
 
 
 def play(process: RoleProcess, *, rest_after: int | None = None) -> None:

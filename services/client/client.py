@@ -353,6 +353,10 @@ class Client:
         response = _good(self._http.post(path, json=body))
         return response.json() if response.content else None
 
+    def send_form(self, path: str, **fields: str) -> Any:
+        """Send a form of OAuth, and return its answer; the code of a `ProblemError` may be one of that protocol."""
+        return _good(self._http.post(path, data=fields)).json()
+
     def delete(self, path: str) -> None:
         """Delete what is at a path of the API."""
         _good(self._http.delete(path))
@@ -399,6 +403,8 @@ def _problem(response: httpx.Response) -> ProblemError:
         body = response.json()
         after = response.headers.get("Retry-After", "")
         again = int(after) if after.isdecimal() else 0
+        if "error" in body:  # one of OAuth
+            body = {"code": body["error"], "detail": body.get("error_description", ""), **body}
         return ProblemError(response.status_code, body["code"], body["detail"], again)
     except (ValueError, KeyError):
         said = response.text[:200] or response.reason_phrase

@@ -1,6 +1,7 @@
 """The context of the HTTP handlers: one `ApiContext` a process."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -51,6 +52,10 @@ Password checks may occupy a thread for each hash at work or waiting; 32 remain 
 
 _LINE_THREADS: Final = 32
 """Command lines that run at once, because each occupies a thread until its outcome is known."""
+
+_HOST: Final = re.compile(
+    r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9a-fA-F:.]{2,45}\](:[0-9]{1,5})?"
+)
 
 Result = TypeVar("Result")
 
@@ -135,6 +140,13 @@ class ApiContext:
             return True
         forwarded = connection.headers.get("x-forwarded-proto", "").rpartition(",")[2].strip()
         return self.app.settings.trusted_proxy == "on" and forwarded == "https"
+
+    def site_of(self, connection: AnyConnection) -> str:
+        """Return the address of the server: as it is set, or else as the client named it; empty if it named none."""
+        host = connection.headers.get("host", "")
+        scheme = "https" if self.came_by_tls(connection) else "http"
+        named = f"{scheme}://{host}" if _HOST.fullmatch(host) else ""
+        return self.app.settings.site or named
 
     def has_session(self, connection: AnyConnection) -> bool:
         """Return whether a request comes from a browser that has logged in."""

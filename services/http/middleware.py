@@ -183,7 +183,7 @@ BEGAN: Final = "began"
 
 _HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 
-_FOR_PROGRAMS: Final = re.compile(r"/(?:(?:api|healthz|readyz)(?=/|$)|log/.)")
+_FOR_PROGRAMS: Final = re.compile(r"/(?:(?:api|healthz|readyz|\.well-known)(?=/|$)|log/.)")
 """Paths whose answers are for programs; `/log` itself is a page."""
 
 _PERSONAL: Final = re.compile(r"/(account|messages|password)(?=/|$)")

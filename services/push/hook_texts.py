@@ -20,6 +20,7 @@ from services.app.tournament_feed import feed_of
 from services.push.notification_texts import PASSING, read_notices
 from services.words.clubs import match_begun, match_ended
 from services.words.endings import ending_in_list
+from services.words.hooks import trial_text
 from services.words.tournament_news import feed_title
 
 _LONGEST: Final = 1_500
@@ -86,7 +87,7 @@ class HookTexts:
 
     def _write(self, hook: Hook, one: Delivery) -> _Written | None:
         if one.test:
-            text = self._words(hook).gettext("This is a test: messages arrive here.")
+            text = trial_text(self._words(hook))
             path = "/account/hooks"
             return _Written("test", {"text": text, "link": self._link(path)}, [(text, path)])
         if one.kind is not None:

@@ -6,7 +6,7 @@ from typing import Final
 from domain.sentences import ENGLISH, Translation
 from infra.languages.wording import N_, Wording
 from infra.people.hooks import Delivery, DeliveryState, HookOff, HookTopic
-from services.app.sentences import SAY
+from services.app.hooks import NO_ANSWERS
 from services.words.news import happened
 
 _TOPICS: Final[Mapping[HookTopic, str]] = {
@@ -28,11 +28,6 @@ _OFF: Final[Mapping[HookOff, str]] = {
     HookOff.FAILED: N_("Off, because nothing has arrived for three days."),
     HookOff.ACCESS: N_("Off, because all access to the account was ended."),
 }
-_REASONS: Final = frozenset({
-    "hook-address", "hook-https", "hook-port", "hook-private", "hook-no-host", "hook-certificate", "hook-late",
-    "hook-no-answer",
-})  # fmt: skip
-"""Keys of the sentences why there was no answer."""
 
 
 def topic_names(words: Wording) -> dict[HookTopic, str]:
@@ -59,6 +54,11 @@ def why_off(off: HookOff, words: Wording) -> str:
 
 def answer_text(one: Delivery, language: Translation = ENGLISH) -> str:
     """Return the first letters of the last answer, or why there was none."""
-    if not one.status and one.answer in _REASONS:
-        return SAY(one.answer).in_language(language)
+    if not one.status and one.answer in NO_ANSWERS:
+        return NO_ANSWERS[one.answer].in_language(language)
     return one.answer
+
+
+def trial_text(words: Wording) -> str:
+    """Return what a test says."""
+    return words.gettext("This is a test: messages arrive here.")

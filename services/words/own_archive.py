@@ -85,6 +85,7 @@ _SAID: Final[Mapping[str, str]] = {
     "notices.json": N_("Notices to you"),
     "notes.json": N_("Your notes, by match"),
     "tokens.json": N_("Programs that can use your account"),
+    "apps.json": N_("Apps that you have registered, and what you let apps do"),
     "sessions.json": N_("Browsers that are logged in, and those that show notifications"),
     "hooks.json": N_("Webhooks and channels, and what was sent there"),
     "challenges.json": N_("Challenges and matches that wait"),

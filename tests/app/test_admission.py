@@ -67,7 +67,7 @@ def addresses(api: Api) -> list[str]:
         "board": 1, "ply": 1, "seq": 1, "move": 1, "number": 1, "case": 1, "at": 1, "game": "pow2", "userid": NAMES[0],
         "opponent": NAMES[1], "challenge": offer["id"], "code": "usage", "name": "x", "version": "x", "link": "x",
         "shard": "s01", "path": "checkpoint", "command": "0" * 32, "id_": "0" * 16, "token": "0" * 16,
-        "browser": "0" * 16, "key": "autumn",
+        "browser": "0" * 16, "key": "autumn", "hook": "0" * 16, "delivery": "msg_0", "file": "x",
     }  # fmt: skip
     routes = api.routes
     found = []
@@ -93,7 +93,7 @@ def body_of(client: httpx.Client, path: str, **headers: str) -> tuple[int, str, 
 
 
 FOR_GUESTS = (
-    "/api", "/api/errors/", "/api/games", "/api/help", "/api/openapi.json", "/api/site", "/apple-touch-icon.png", "/favicon.ico",
+    "/.well-known/", "/api", "/calendar/", "/api/errors/", "/api/games", "/api/help", "/api/openapi.json", "/api/site", "/apple-touch-icon.png", "/favicon.ico",
     "/games/pow2/board.svg", "/games/pow2/pictures/", "/games/pow2/preview.png", "/games/pow2/try", "/healthz", "/help",
     "/icon-", "/log/keys", "/log/receipts-keys", "/login", "/manifest.webmanifest", "/password", "/readyz",
     "/robots.txt", "/signup", "/static/", "/sw.js", "/unsubscribe/", "/verify",

@@ -19,7 +19,7 @@ from infra.redis import keys
 from infra.store.port import ARCHIVED_TEXT
 from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
-from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.api import PASSWORD, Api, Player, until
 from tests.helpers.publishing import log_keys, receipts_keys
 from workers.archived_rows import ArchivedRows
 from workers.log.job import make_publisher
@@ -37,13 +37,14 @@ API_PLACES = (
     "/events?from=2&limit=2",
     "/board.svg",
     "/board.txt",
+    "/game.txt",
     "/board.json",
     "/plies/0",
     "/plies/3",
     "/chat",
     "/replies",
 )
-PAGES = ("", "/2", "/match.json", "/match.txt", "/2/board.svg", "/compare")
+PAGES = ("", "/2", "/match.json", "/match.txt", "/game.txt", "/2/board.svg", "/compare")
 _VOLATILE = re.compile(
     r'name="(csrf|key)" value="[^"]*"|"X-CSRF-Token": "[^"]*"|"now":[0-9]+'
     # how much of the match is published
@@ -106,6 +107,9 @@ def reads(everywhere: Everywhere, one: Player, other: Player, board: int) -> Map
     found["verify"] = check(api.parts.store, board)
     for path in ("/api/players/{}/matches?list=finished", "/api/games/pow2/history"):
         found[path] = one.get(path.format(one.name)).text
+    lines = f"/api/players/{one.name}/matches.ndjson"
+    until(lambda: f'"board":{board},' in one.get(lines).text)  # the last moments are left out
+    found[lines] = one.get(lines).text
     found |= _decided(api, one, board)
     return found
 

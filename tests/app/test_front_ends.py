@@ -26,6 +26,8 @@ NO_OPEN_CHALLENGES: Final = Row(
     (API, WEB),
     "an open challenge is found in a list and taken by its id, which pbmserv's language has no form for",
 )
+LINES: Final = Row((API,), "a stream is for programs; people have lists")
+CALENDAR: Final = Row((API, WEB), "an address with a secret is in no mail and no command line")
 WITHIN: Final = Row((), "a step of other use cases")
 NO_DRAFTS_ON_PAGES: Final = Row(
     (LANGUAGE, API), "a page shows where a move leads before it is sent, so it stores no draft"
@@ -61,6 +63,9 @@ FACTORS: Final = Row((WEB,), "a program that could change them would be one more
 BY_PROVIDER: Final = Row((WEB,), "a provider sends browsers back and forth")
 BOTS: Final = Row((API, WEB), "a bot is of no use without a token, and lines make none")
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
+APPS_OVER_HTTP: Final = Row((API, WEB), "apps are registered and ended where tokens are")
+CONSENT: Final = Row((WEB,), "a player lets an app act on a page, where nobody else can")
+BY_APPS: Final = Row((API,), "only an app asks so")
 RECEIPTS_LATER: Final = Row(
     (API, WEB), "the language returns a receipt with its command, and a proof is a file"
 )
@@ -140,6 +145,16 @@ USE_CASES: Final[dict[str, Row]] = {
     "exports.match_document": WITHIN,
     "exports.export_tournament": Row((API, WEB), "a document is no answer to a line of text"),
     "exports.export_number": OPERATOR,
+    "exports.export_game_text": Row(
+        (API, WEB), "a game text is a file; `matchpost export --text` writes it"
+    ),
+    "match_lines.finished_lines": LINES,
+    "match_lines.running_lines": LINES,
+    "match_lines.dump_lines": WITHIN,
+    "dump.make_dump": Row((), "`services.jobs` makes it, and the operator with `matchpost dump`"),
+    "calendar.make_calendar": CALENDAR,
+    "calendar.end_calendar": CALENDAR,
+    "calendar.calendar_of": Row((WEB,), "calendar programs read it at its address"),
     "exports.export_record": OPERATOR,
     "robots.choose": WITHIN,
     "imports.seats_of": OPERATOR,
@@ -159,6 +174,18 @@ USE_CASES: Final[dict[str, Row]] = {
     "accounts.end_session": SESSIONS,
     "accounts.log_out_everywhere": NO_TOKENS_IN_LINES,
     "accounts.revoke_token": NO_TOKENS_IN_LINES,
+    "apps.register_app": APPS_OVER_HTTP,
+    "apps.remove_app": APPS_OVER_HTTP,
+    "apps.connected_apps": APPS_OVER_HTTP,
+    "apps.disconnect_app": APPS_OVER_HTTP,
+    "apps.owner_of": CONSENT,
+    "apps.waiting_device": CONSENT,
+    "apps.answer_device": CONSENT,
+    "oauth.read_authorization": CONSENT,
+    "oauth.answer_authorization": CONSENT,
+    "oauth.token_answer": BY_APPS,
+    "oauth.revocation_answer": BY_APPS,
+    "oauth.device_answer": BY_APPS,
     "passwords.can_reset": BY_LINK,
     "passwords.ask_reset": BY_LINK,
     "passwords.check_link": WITHIN,
@@ -487,5 +514,5 @@ def test_the_command_line_offers_use_cases_by_the_language_and_those_of_the_oper
     own = {name for name, row in USE_CASES.items() if not row.offered or row is ADMIN}
     own.add("passwords.make_account")
     also = {"play.give", "play.submit", "exports.export_match", "matches.load_state"}
-    also |= {"accounts.log_out_everywhere"}
+    also |= {"accounts.log_out_everywhere", "exports.export_game_text"}
     assert called_by("cli") & USE_CASES.keys() <= own | also

@@ -183,6 +183,7 @@ MEASURED = [
     ("idle --runs 1 --settle 1 --seconds 3", "a bare Valkey and an empty web process", check_idle),
     ("memory --matches 200 --plies 40", None, check_memory),
     ("verify --matches 24 --plies 6", None, VERIFIED),
+    ("lines --matches 60", None, {"matches": 60, "plies": sum(len(game.moves) for game in games(60))}),
     ("lists --matches 100 --buckets 1,3", None, check_lists),
     ("browser --runs 1", None, check_browser),
     ("rebuild --matches 24 --plies 6 --processes 1,2 --peer-events 20", "eventsourcing_sqlite", check_rebuild),

@@ -16,9 +16,12 @@ from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, See
 from infra.people.accounts import Accounts
 from infra.people.acts import ActRecord
 from infra.people.admission import Admissions
+from infra.people.apps import Apps
+from infra.people.calendar_links import CalendarLinks
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
+from infra.people.grants import Grants
 from infra.people.hooks import Hooks
 from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
@@ -91,6 +94,7 @@ class FakeApp:
         self.acts = ActRecord(self.client)
         self.mastheads = Mastheads(self.client)
         self.clubs = Clubs(self.client)
+        self.apps, self.grants = Apps(self.client), Grants(self.client)
         self.pairing_batches = PairingBatches(self.client)
         self.tournament_codes = TournamentCodes(self.client)
         self.tournament_texts = TournamentTexts(self.client)
@@ -98,6 +102,7 @@ class FakeApp:
         self.login_steps = LoginSteps(self.client)
         self.provider = None
         self.tokens = Tokens(self.client)
+        self.calendar_links = CalendarLinks(self.client)
         self.push_subscriptions = PushSubscriptions(self.client)
         self.hooks = Hooks(self.client)
         self.notes = Notes(self.client)

@@ -27,9 +27,11 @@ from infra.people.account_macs import AccountMacs, make_mac_key  # noqa: E402
 from infra.people.accounts import AccountRole, create_robot_accounts  # noqa: E402
 from infra.people.tokens import Scope  # noqa: E402
 from infra.store.analyses import Analyses, StoredAnalysis  # noqa: E402
+from services.app.apps import answer_device  # noqa: E402
 from services.app.context import App  # noqa: E402
 from services.app.matches import load_state  # noqa: E402
 from services.app.tournaments import view_of  # noqa: E402
+from services.http.api.bodies import FORM_TYPE  # noqa: E402
 from tests.helpers.analysing import listening  # noqa: E402
 from tests.helpers.api import Api, Player, until  # noqa: E402
 from tests.helpers.publishing import publish  # noqa: E402
@@ -49,6 +51,17 @@ SETTINGS = {
 }
 """The settings of the server that the exchange is with."""
 
+SECRETS = {
+    "token": "mp_...",
+    "secret": "whsec_...",
+    "access_token": "mp_...",
+    "refresh_token": "mr_...",
+    "device_code": "BCDFGHJK...",
+    "user_code": "BCDF-GHJK",
+    "verification_uri_complete": "https://play.example.org/device?user_code=BCDF-GHJK",
+}
+"""What stands in examples for texts that are drawn."""
+
 BROWSER = {
     "endpoint": "https://updates.push.services.mozilla.com/wpush/v2/gAAAA",
     "keys": {  # the example of RFC 8291
@@ -57,6 +70,14 @@ BROWSER = {
     },
     "label": "Firefox on Linux",
 }
+
+LINE = (
+    '{"board":1,"rules":"pow2/1","options":[],"accounts":["9a32eb45bd3d2dcb","bd2b9dbd4e24e4ac"],'
+    '"started":1795290911146,"ended":1795290954120,"setup":null,"moves":"m13-j7 a13-d7","left":[],'
+    '"winners":[0],"reason":"resignation","rated":true,"tournament":null,"opening":0,"imported":false,'
+    f'"head":"{"3f" * 32}","players":["alice","bob"],"cursor":"1795290954120-1"}}\n'
+)
+"""A line of a stream, of which the exchange may have none yet."""
 
 PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can", "carol": "sing-along"}
 
@@ -72,6 +93,12 @@ class Exchange:
             for path, item in self.document["paths"].items()
             for method, operation in item.items()
         }
+        self.forms = {
+            operation["operationId"]
+            for item in self.document["paths"].values()
+            for operation in item.values()
+            if FORM_TYPE in operation.get("requestBody", {"content": ()})["content"]
+        }
         self.examples: dict[str, dict[str, Any]] = {}
 
     def call(
@@ -86,7 +113,7 @@ class Exchange:
         if isinstance(body, str):
             sent["content"], headers["Content-Type"] = body, "text/plain"
         elif body is not None:
-            sent["json"] = body
+            sent["data" if operation in self.forms else "json"] = body
         headers |= who.headers if who else {}
         answer = self.api.http.request(method, path.format(**names), headers=headers, **sent)
         assert answer.is_success, (operation, answer.text)
@@ -98,10 +125,10 @@ class Exchange:
             example["request"] = body
         if answer.content:
             example["response"] = shortened(_read(answer))
-        if operation in ("make_token", "make_bot_token"):
-            example["response"]["token"] = "mp_..."  # no example may look like a secret
-        if operation in ("make_webhook", "renew_webhook_secret"):
-            example["response"]["secret"] = "whsec_..."
+        for name, text in SECRETS.items():  # no example may look like a secret
+            for place in ("request", "response"):
+                if name in (fields := example.get(place) or {}):
+                    example[place] = {**fields, name: text}
         self.examples[operation] = example
         return _read(answer) if answer.content else None
 
@@ -119,6 +146,8 @@ class Exchange:
 
 
 def _read(answer: Any) -> Any:
+    if answer.headers["content-type"].startswith("application/x-ndjson"):
+        return answer.text
     if answer.headers["content-type"] == "application/zip":
         return answer.content[:2].decode()  # the rest has times
     if answer.headers["content-type"] == "image/png":
@@ -155,6 +184,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     _look(said, alice, bob)
     _reveal(said, alice, bob)
     _administer(said)
+    _connect(said, alice)
     _leave(said, alice)
     return dict(sorted(said.examples.items()))
 
@@ -196,6 +226,7 @@ def _play(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_png", board=board, ply=1)
     said.call("show_text", board=board, display="small")
     said.call("show_text_board", board=board, ply=0, display="small", move="m13-j7")
+    said.call("show_game_text", board=board)
     said.call("show_events", board=board, **{"from": 2})
     said.call("event_receipt", board=board, seq=2)
     said.call("command_receipt", alice, board=board, command=made["id"])
@@ -258,6 +289,9 @@ def _look(said: Exchange, alice: Player, bob: Player) -> None:
     said.api.caught_up()
     said.call("list_matches", player="alice", state="active")
     said.call("show_player", userid="alice")
+    said.call("stream_matches", userid="alice")
+    said.examples["stream_matches"]["response"] = LINE
+    said.call("list_dump")
     said.call("list_ratings", game="pow2")
     said.call("show_rating", game="pow2", userid="alice")
     said.call("list_standings", game="pow2")
@@ -507,27 +541,7 @@ def _turn(said: Exchange, manager: TournamentManager, done: Callable[[], bool]) 
     until(known)
 
 
-def _leave(said: Exchange, alice: Player) -> None:
-    said.call("show_account", alice)
-    said.call("take_vacation", alice, {"days": 14})
-    said.call("show_vacation", alice)
-    said.call("end_vacation", alice)
-    said.call("watch_board", alice, board=1)
-    said.call("follow_player", alice, userid="bob")
-    said.call("list_following", alice)
-    said.call("unwatch_board", alice, board=1)
-    said.call("unfollow_player", alice, userid="bob")
-    said.call("pin_match", alice, board=1)
-    said.call("list_pins", alice)
-    said.call("unpin_match", alice, board=1)
-    said.call("mute_chat", alice, board=1)
-    said.call("unmute_chat", alice, board=1)
-    said.call("block_player", alice, userid="bob")
-    said.call("list_blocks", alice)
-    said.call("unblock_player", alice, userid="bob")
-    browser = said.call("add_push", alice, BROWSER)
-    said.call("list_push", alice)
-    said.call("remove_push", alice, browser=browser["id"])
+def _tell_programs(said: Exchange, alice: Player) -> None:
     said.call("make_bot", alice, {"userid": "bot-deep"})
     rules = {"games": ["pow2", "line"], "rated": "unrated", "most_days": 7, "at_once": 4}
     said.call("change_bot", alice, rules, userid="bot-deep")
@@ -544,6 +558,34 @@ def _leave(said: Exchange, alice: Player) -> None:
     said.call("send_webhook_again", alice, hook=hook, delivery=delivery)
     said.call("list_webhook_deliveries", alice, hook=hook)
     said.call("remove_webhook", alice, hook=hook)
+
+
+def _leave(said: Exchange, alice: Player) -> None:
+    said.call("show_account", alice)
+    said.call("take_vacation", alice, {"days": 14})
+    said.call("show_vacation", alice)
+    said.call("end_vacation", alice)
+    said.call("make_calendar", alice)
+    said.examples["make_calendar"]["response"] = {"path": "/calendar/....ics"}
+    said.call("show_calendar", alice)
+    said.call("end_calendar", alice)
+    said.call("watch_board", alice, board=1)
+    said.call("follow_player", alice, userid="bob")
+    said.call("list_following", alice)
+    said.call("unwatch_board", alice, board=1)
+    said.call("unfollow_player", alice, userid="bob")
+    said.call("pin_match", alice, board=1)
+    said.call("list_pins", alice)
+    said.call("unpin_match", alice, board=1)
+    said.call("mute_chat", alice, board=1)
+    said.call("unmute_chat", alice, board=1)
+    said.call("block_player", alice, userid="bob")
+    said.call("list_blocks", alice)
+    said.call("unblock_player", alice, userid="bob")
+    browser = said.call("add_push", alice, BROWSER)
+    said.call("list_push", alice)
+    said.call("remove_push", alice, browser=browser["id"])
+    _tell_programs(said, alice)
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     passwords = {"old": "mad-hatter", "new": "looking-glass", "tokens": "keep"}
@@ -555,6 +597,25 @@ def _leave(said: Exchange, alice: Player) -> None:
     carol = said.api.player(name="carol2")
     said.call("delete_account", carol, {"password": "yes-we-can"})
     said.call("revoke_token", alice, token=tokens[0]["id"])
+
+
+def _connect(said: Exchange, alice: Player) -> None:
+    body = {"name": "Board Watch", "redirect_uris": ["http://127.0.0.1/callback"]}
+    client = said.call("register_app", alice, body)["client_id"]
+    said.call("list_apps", alice)
+    said.call("show_oauth_metadata")
+    asked = said.call("ask_for_device", body={"client_id": client, "scope": "read play"})
+    parts = said.api.parts
+    answer_device(parts, parts.accounts.id_of("alice"), asked["user_code"], allowed=True)
+    grant = "urn:ietf:params:oauth:grant-type:device_code"
+    body = {"grant_type": grant, "client_id": client, "device_code": asked["device_code"]}
+    token = said.call("get_app_token", body=body)
+    said.call("list_connected_apps", alice)
+    body = {"client_id": client, "token": token["refresh_token"]}
+    said.call("revoke_app_token", body=body)
+    parts.grants.begin(parts.accounts.id_of("alice"), client, (Scope.READ,))
+    said.call("disconnect_app", alice, client=client)
+    said.call("remove_app", alice, client=client)
 
 
 if __name__ == "__main__":

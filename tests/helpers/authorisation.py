@@ -17,11 +17,12 @@ OF_AN_OPERATOR = ("unauthorized", "not-an-operator", "not-an-operator", "missing
 ROUTES = {
     PUBLIC: """
         show_match show_ply show_svg show_png show_text show_text_board show_events export_document
-        list_matches event_receipt list_challenges show_challenge show_site list_clubs
+        show_game_text stream_matches list_dump list_matches event_receipt list_challenges show_challenge show_site list_clubs
         show_club list_tournaments show_tournament show_tournament_events
         export_tournament_document sign_up make_token show_player list_robots
         list_ratings show_rating list_standings list_history show_head_to_head list_scores
-        list_games show_game show_game_schema judge_game show_help do_line show_error openapi show_api health readiness
+        list_games show_game show_game_schema judge_game show_help do_line show_oauth_metadata ask_for_device revoke_app_token
+        show_error openapi show_api health readiness
     """,
     OF_THE_MATCH_TO_PLAY: """
         give_command command_outcome command_receipt lay_replies drop_replies drop_draft say
@@ -33,7 +34,7 @@ ROUTES = {
     OWN_TO_READ: """
         own_challenges list_invitations list_sanctions show_account show_vacation
         list_messages mark_messages list_notices follow_account list_following list_pins
-        list_blocks list_push
+        list_blocks list_push show_calendar
     """,
     OF_ITS_OWNER: """
         change_club close_club announce_to_club set_club_role remove_club_member
@@ -44,9 +45,10 @@ ROUTES = {
         enter_tournament make_report send_message watch_board unwatch_board follow_player
         unfollow_player unpin_match join_club join_club_by_link change_account
         change_addresses change_password log_out_everywhere delete_account export_account
-        take_vacation block_player unblock_player add_push remove_push list_tokens
+        take_vacation make_calendar end_calendar block_player unblock_player add_push remove_push list_tokens
         list_bots make_bot
         list_webhooks make_webhook
+        list_apps register_app list_connected_apps
     """,
     OF_THE_ORGANISER: """
         change_tournament open_tournament invite_players make_tournament_code start_tournament end_ladder withdraw_player
@@ -65,6 +67,10 @@ ROUTES = {
 
 TABLE = {
     **{name: answers for answers, names in ROUTES.items() for name in names.split()},
+    "get_app_token": ("invalid_grant", "invalid_grant", "invalid_grant", "invalid_grant"),
+    # the app is the opponent's, and acts for nobody
+    "remove_app": ("unauthorized", "not-found", "ok", "missing-scope"),
+    "disconnect_app": ("unauthorized", "not-found", "not-found", "missing-scope"),
     # the match goes on
     "show_analysis": ("too-early", "too-early", "too-early", "too-early"),
     "request_analysis": ("unauthorized", "too-early", "too-early", "missing-scope"),

@@ -8,6 +8,9 @@ import jsonschema_rs
 
 _PROBLEM = "application/problem+json"
 
+LATER = (202, 429, 503)
+"""Statuses of answers that say when to ask again."""
+
 _OPEN_ENDED = ("text/event-stream", "application/x-ndjson")
 """What is not read here: it may have no end."""
 
@@ -32,6 +35,8 @@ class Conformance:
         told = operation["responses"].get(str(answer.status_code))
         where = f"{answer.request.method} {answer.request.url}: {answer.status_code}"
         assert told is not None, f"{where} is not in the document"
+        if answer.status_code in LATER:
+            assert int(answer.headers["Retry-After"]) > 0, where
         media_type = answer.headers.get("content-type", "").partition(";")[0]
         if media_type in _OPEN_ENDED:
             return

@@ -60,6 +60,9 @@ def places(api: Api) -> dict[str, tuple[str, str]]:
     return found | {name: ("GET", path) for name, path in UNDOCUMENTED.items()}
 
 
+FORMS_OF_OAUTH = ("get_app_token", "revoke_app_token", "ask_for_device")
+"""Routes that are sent forms."""
+
 PLACEHOLDERS = {
     "ply": 0, "case": 1, "seq": 1, "game": "pow2", "code": "usage", "browser": "0" * 16, "report": "0" * 16,
     "sanction": "0" * 16, "key": "none", "hook": "0" * 16, "delivery": "msg_0",
@@ -90,6 +93,10 @@ class World:
     @cached_property
     def challenge(self) -> str:
         return str(self.alice.post("/api/challenges", {"game": "pow2"}).json()["id"])
+
+    @cached_property
+    def client(self) -> str:
+        return str(self.bob.post("/api/apps", {"name": "Board Watch"}).json()["client_id"])
 
     @cached_property
     def token(self) -> str:
@@ -144,6 +151,9 @@ class World:
         if route == "pair_players":
             pairing = {"players": [self.userid, self.opponent]}
             return {"club": self.path, "game": "goliath", "pairings": [pairing]}
+        if route in FORMS_OF_OAUTH:
+            given = {"client_id": self.client, "token": "x", "refresh_token": "x"}
+            return {"grant_type": "refresh_token", **given}
         bodies = {
             "make_report": {"kind": "player", "userid": self.userid, "reason": "spam"},
             "impose_sanction": {"sanction": "warning", "why": "x"},
@@ -213,7 +223,9 @@ def ask(
         path = path.replace("pow2", "one")
     body = started_by(world, caller) if route == "start_match" else world.body(route)
     sent: dict[str, Any] = {}
-    if isinstance(body, str):
+    if route in FORMS_OF_OAUTH:
+        sent["data"] = body
+    elif isinstance(body, str):
         sent["content"], headers = body, {**headers, "Content-Type": "text/plain"}
     elif body is not None:
         sent["json"] = body
@@ -230,6 +242,9 @@ def started_by(world: World, caller: Player | None) -> dict[str, Any]:
 
 
 def told(answer: httpx.Response) -> str:
+    if answer.headers.get("content-type") == "application/json" and not answer.is_success:
+        said = answer.json()
+        return str(said.get("code", said["error"]))
     return "ok" if answer.is_success else code_of(answer)
 
 
@@ -289,7 +304,7 @@ def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(
             assert answer.is_success
             continue
         assert answer.status_code == 401, route
-        assert code_of(answer) in ("unknown-token", "unauthorized"), route
+        assert told(answer) in ("unknown-token", "unauthorized"), route
         assert answer.headers["WWW-Authenticate"].startswith("Bearer"), route
     assert world.seq == before
     worlds.keep(world)
@@ -298,7 +313,7 @@ def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(
 def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers):
     """A refusal tells nothing of what the request would have met."""
     missing = {"board": 999_999, "number": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
-               "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "path": "nix", "link": "0" * 16, "report": "0" * 16, "sanction": "0" * 16, "key": "none",
+               "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "client": "0" * 32, "path": "nix", "link": "0" * 16, "report": "0" * 16, "sanction": "0" * 16, "key": "none",
                    "hook": "0" * 16, "delivery": "msg_0"}  # fmt: skip
     spectator = api.player(("read",))
     for route, row in TABLE.items():

@@ -3,13 +3,14 @@
 import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import services.http.api
+from services.http.api.bodies import FORM_TYPE
 from tests.helpers.api import Api, Player, code_of
 from tests.helpers.examples import examples
 from trials.fuzz import schema
@@ -98,11 +99,26 @@ def test_whatever_stands_in_a_body_is_answered(routes, name, content):
         assert routes.ask(name, {}, headers, content) < 500
 
 
+FORMS = ("ask_for_device", "get_app_token", "revoke_app_token")
+
+
+@SETTINGS
+@given(name=st.sampled_from(FORMS), data=st.data())
+def test_whatever_stands_in_a_form_of_oauth_is_answered(routes, name, data):
+    form = dict(EXAMPLES[name]["request"])
+    field = data.draw(st.sampled_from([*form, "scope", "code", "refresh_token", "redirect_uri"]))
+    form[field] = data.draw(TEXTS)
+    content = urlencode(form, errors="surrogatepass").encode()
+    assert routes.ask(name, {}, {"Content-Type": FORM_TYPE}, content) < 500
+
+
 BODIES = st.sampled_from(
     sorted(
         name
         for name, example in EXAMPLES.items()
-        if isinstance(example.get("request"), dict) and example["request"] and name not in TELLING
+        if isinstance(example.get("request"), dict)
+        and example["request"]
+        and name not in {*TELLING, *FORMS}
     )
 )
 

@@ -154,6 +154,10 @@ def test_what_a_page_exists_of_says_where_it_was_made(api, document):
         "impose_sanction",
         "make_club_link",
         "admin_make_link",
+        "make_bot",
+        "make_bot_token",
+        "make_webhook",
+        "register_app",
     }
     assert made - located == no_page_of_its_own
 

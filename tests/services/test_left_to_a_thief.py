@@ -37,6 +37,8 @@ NEW: Final = "looking-glass"
 MOVES: Final = list(islice(whole_game("torere"), 2))
 ADDRESSES: Final = ServerAddresses(bytes(32), DOMAIN)
 
+APP: Final = "matchpost-terminal"
+
 
 class Place:
     """A server with all front ends, and where its mails and notifications arrive."""
@@ -137,6 +139,9 @@ class Thief:
         self.seat = str(place.sink.to(self.home)[-1]["Reply-To"])
         self.link = self.mailed_link(come())
         self._add_passkey()
+        grants = api.parts.grants
+        _, code = grants.begin(self.owner.account, APP, token.scopes)
+        self.refresh = grants.use(grants.of_code(code, APP), refreshes=True)
         self.streams = {
             "stream by token": self._follow(stack, "/api/account/events", self.owner.headers),
             "stream by session": self._follow(stack, f"/stream?boards={self.board}", {}),
@@ -199,9 +204,11 @@ class Thief:
         }
         answered = self.place.mail(self.seat, MOVES[1], "mallory@evil.example")
         moves = self.other.get(f"/api/matches/{self.board}").json()["moves"]
+        grants = self.place.api.parts.grants
         held = {
             "session": self.guest.get("/account").status_code == 200,
             "token": self.owner.get("/api/account").is_success,
+            "grant": grants.of_refresh_token(self.refresh, APP) is not None,
             "passkey": bool(self.place.api.parts.accounts.factors_of(self.owner.account).passkeys),
             "reset link": come().get(self.link).status_code == 200,
             "seat's address": len(moves) == 2 or answered.startswith("250"),
@@ -243,7 +250,7 @@ def address_by_api(thief: Thief) -> None:
 
 
 IN_THE_ACCOUNT: Final = {
-    "session", "token", "passkey", "push by token", "push by session", "push by neither",
+    "session", "token", "grant", "passkey", "push by token", "push by session", "push by neither",
     "stream by token", "stream by session", "webhook",
 }  # fmt: skip
 IN_THE_MAILBOX: Final = {"reset link", "seat's address"}

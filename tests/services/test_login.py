@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import stat
 import subprocess
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from infra.people.tokens import Scope
+from services.app.apps import answer_device, connected_apps
 from services.cli.main import main
 from services.client.connect import find_connection
 from services.client.login_file import read_login
@@ -198,3 +200,50 @@ def test_flag_and_environment_go_above_the_login_and_never_take_its_token(api, r
     assert (found.url, found.token) == ("http://flag.example", None)
     done = run("login", api.url, typed=f"{name}\n{PASSWORD}\n")
     assert done.err == "MATCHPOST_URL is set, and overrides the login\n"
+
+
+@pytest.fixture
+def answered_by(api, monkeypatch):
+    """Have the user answer at a browser while the terminal waits for the first time."""
+
+    def by(name: str, *, allowed: bool) -> None:
+        waited: list[float] = []
+        shown = io.BytesIO()
+
+        def answer(seconds: float) -> None:
+            waited.append(seconds)
+            assert len(waited) < 5, "it goes on asking"
+            if len(waited) == 2:
+                (code,) = re.findall(r"type (\w{4}-\w{4});", shown.getvalue().decode())
+                answer_device(api.parts, api.parts.accounts.id_of(name), code, allowed=allowed)
+
+        monkeypatch.setattr("services.cli.login.time.sleep", answer)
+        monkeypatch.setattr("sys.stderr", io.TextIOWrapper(shown, write_through=True))
+
+    return by
+
+
+def test_a_terminal_is_let_in_by_a_browser_and_out_by_itself(api, run, file, answered_by):
+    name = api.player().name
+    answered_by(name, allowed=True)
+    done = run("login", api.url, "--device")
+    assert done.code == 0
+    assert done.out.startswith(f"logged in as {name} at {api.url}; ")
+    login = json.loads(file.read_text())
+    account = api.parts.accounts.id_of(name)
+    (token,) = [one for one in api.parts.tokens.list_of(account) if one.app]
+    assert (token.id, token.scopes) == (login["token_id"], (Scope.READ, Scope.PLAY))
+    assert token.expires - token.created == 365 * 86_400_000
+    assert [one.name for one in connected_apps(api.parts, account)] == ["matchpost login --device"]
+    assert run("logout").code == 0
+    assert not is_valid(api, login["token"])
+    assert connected_apps(api.parts, account) == []
+
+
+def test_a_terminal_that_is_refused_keeps_its_earlier_login(api, run, file, answered_by):
+    log_in(api, run)
+    before = file.read_text()
+    answered_by(api.player().name, allowed=False)
+    assert run("login", api.url, "--device").code == 1
+    assert file.read_text() == before
+    assert run("login", api.url, "--device", "--userid", "alice").code == 1

@@ -105,7 +105,7 @@ def every_page(board: int) -> list[str]:
     league, teams = (f"/tournaments/{board + LAST + at}" for at in (1, 2))
     return [
         "/", "/new", "/games", "/games/pow2", "/puzzles", "/puzzles/one?line=a9", "/log",
-        "/ratings/line", "/players", "/players/hugo", "/account", "/account/bots", "/help",
+        "/ratings/line", "/players", "/players/hugo", "/account", "/account/bots", "/account/apps", "/device", "/help",
         f"/m/{board}", f"/m/{board + 1}", f"/m/{board + 3}",
         f"/m/{board}/1/if", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7",
         "/games/powerdrain/try?seed=00", "/m/999999",

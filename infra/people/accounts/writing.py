@@ -18,6 +18,8 @@ from infra.people.accounts.record import (
     decode_profile,
 )
 from infra.people.accounts.usernames import Usernames, mailbox
+from infra.people.calendar_links import CalendarLinks
+from infra.people.grants import Grants
 from infra.people.hooks import HookOff, Hooks
 from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
@@ -44,15 +46,19 @@ def bots_of(client: redis.Redis, account: AccountId) -> dict[str, AccountId]:
 def end_opened(
     client: redis.Redis, account: AccountId, *, session: str = "", tokens: bool = True
 ) -> None:
-    """End an account's sessions, tokens, notifications in browsers and link for a new password, and switch off its hooks.
+    """End an account's sessions, tokens, grants, calendar address, notifications in browsers and link for a new password.
 
-    The session of this id stays, and tokens and hooks stay without `tokens`, with the notifications of both. The
-    addresses of seats end by a change of the record: see `with_next_mail_turn`. The tokens of its bots end with its own.
+    Its hooks are switched off. The session of this id stays, and tokens, grants, calendar and hooks stay without `tokens`,
+    with the notifications of both. The addresses of seats end by a change of the record: see `with_next_mail_turn`. The
+    tokens of its bots end with its own.
     """
     Sessions(client).end_others(account, session)
     if tokens:
+        # first, so that no further token is issued by them
+        Grants(client).end_all(account)
         for one in (account, *bots_of(client, account).values()):
             Tokens(client).forget(one)
+        CalendarLinks(client).forget(account)
         Hooks(client).switch_off(account, HookOff.ACCESS)
         note_security(SecurityEvent.TOKENS_ENDED, account)
     PushSubscriptions(client).lasting(account, unnamed=False)

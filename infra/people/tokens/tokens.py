@@ -84,6 +84,10 @@ class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Start of the last day (UTC) on which it was used; None for never."""
     expires: int | None = None
     """None for a token that lasts until it is revoked."""
+    app: str = ""
+    """Client id of the app that has it; empty for one that its owner made."""
+    grant: str = ""
+    """Id of the grant by which an app has it, and with which it ends."""
 
     def is_valid(self, now: int) -> bool:
         """Return whether it has not expired."""
@@ -328,8 +332,12 @@ class Tokens:
         label: str,
         scopes: Iterable[str],
         days: int | None = USUAL_DAYS,
+        *,
+        seconds: int = 0,
+        app: str = "",
+        grant: str = "",
     ) -> FreshToken:
-        """Issue a token that lasts `days`, or with None until it is revoked.
+        """Issue a token that lasts `days`, or with None until it is revoked; that of an app lasts `seconds`.
 
         Refused as `bad-request` or `too-long` for a bad argument, as `too-many`, as `unknown-user`
         for a deleted account, and as `busy` if all of the account's tokens were erased at the same
@@ -342,10 +350,12 @@ class Tokens:
             label=read_label(label),
             scopes=read_scopes(scopes),
             created=now,
-            expires=read_end(now, days),
+            expires=now + 1000 * seconds if seconds else read_end(now, days),
+            app=app,
+            grant=grant,
         )
         text = make_token()
-        self._keep(digest_of(text), token, days)
+        self._keep(digest_of(text), token)
         scopes = sorted(token.scopes)
         note_security(SecurityEvent.TOKEN_MADE, account, token=token.id, scopes=scopes)
         return FreshToken(text=text, **asdict(token))
@@ -359,6 +369,16 @@ class Tokens:
         lasting = [token for token in found.values() if token.is_valid(now)]
         return sorted(lasting, key=lambda token: (token.created, token.id), reverse=True)
 
+    def find(self, text: str) -> Token | None:
+        """Return the token of a text; None if it is not a valid token."""
+        try:
+            digest = digest_of(text)
+        except Refusal:
+            return None
+        now, found = self._read([digest])
+        token = found.get(digest)
+        return token if token and token.is_valid(now) else None
+
     def revoke(self, account: AccountId, id_: str) -> bool:
         """End a token of the account, at once and everywhere; False when it has none of this id."""
         ended = self._index.end(account, id_)
@@ -370,7 +390,7 @@ class Tokens:
         """Erase all tokens of an account; safe to repeat."""
         self._index.forget(account)
 
-    def _keep(self, digest: bytes, token: Token, days: int | None) -> None:
+    def _keep(self, digest: bytes, token: Token) -> None:
         """Store and list a new token."""
         name = keys.token(digest)
         self._client.set(name, pack(digest, token), px=UNLISTED_MS)
@@ -381,7 +401,8 @@ class Tokens:
             self._client.delete(name)
             raise
         # crash window: it is listed, and expires within the hour
-        stays: Any = self._client.pexpire(name, days * DAY) if days else self._client.persist(name)
+        lasts = token.expires and token.expires - token.created
+        stays: Any = self._client.pexpire(name, lasts) if lasts else self._client.persist(name)
         if not stays:
             raise Refusal(
                 Code.BUSY, "the account's tokens were erased at the same moment; try again"

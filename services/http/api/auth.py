@@ -54,6 +54,9 @@ _READS: Final = ("GET", "HEAD", "OPTIONS")
 
 BEARER: Final = "bearer "
 
+FORM: Final = "form"
+"""The `opt` key of the form that a route takes from pages of any site, because it proves who acts."""
+
 FAILED: Final = "failed"
 """The key in a scope of the error of a request that was carried out before the framework."""
 
@@ -154,7 +157,9 @@ async def _comes_in_session(request: AnyRequest, context: ApiContext) -> bool:
 
 def _check_site(request: AnyRequest) -> None:
     """Refuse what a page of another site sends without a token, but for reads: `cross-site`."""
-    if request.method not in _READS and request.headers.get("sec-fetch-site") == "cross-site":
+    if request.method in _READS or FORM in request.route_handler.opt:
+        return
+    if request.headers.get("sec-fetch-site") == "cross-site":
         raise Refusal(
             Code.CROSS_SITE,
             "a page of another site sent this; send it from a page of this server, or with a token",

@@ -25,6 +25,7 @@ MAX_BODY_BYTES: Final = 65_536
 
 JSON: Final = "application/json"
 TEXT: Final = "text/plain"
+FORM_TYPE: Final = "application/x-www-form-urlencoded"
 
 
 class RequestBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

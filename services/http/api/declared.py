@@ -2,14 +2,11 @@
 
 A module has one `ApiRoutes`, from which `services.http.app` takes its routes. The OpenAPI document and
 `authenticate` go by these declarations.
-
-Entity tags, by which an unchanged answer need not be sent again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
-from hashlib import sha256
 from inspect import iscoroutinefunction, signature
 from typing import Any, Final, Protocol, TypedDict, TypeVar, Unpack
 
@@ -19,7 +16,8 @@ from litestar.handlers import HTTPRouteHandler
 
 from domain.errors import Code
 from infra.people.tokens import Scope
-from services.http.api.auth import SCHEME
+from services.http.api.auth import FORM, SCHEME
+from services.http.etag import ETag
 
 ERROR_CODES: Final = "refuses"
 HAS_ETAG: Final = "tagged"
@@ -78,6 +76,10 @@ class Special(TypedDict, total=False):
     """It answers 202 with this type while its answer is being made."""
     for_guests: bool
     """It answers those without an account also on a server whose matches are for members."""
+    form: type[Any]
+    """Its body is a form with the fields of this type, which proves who acts: a page of any site may send it."""
+    exception_handlers: Any
+    """Its own answers to errors."""
     apart: bool
     """It is for the operator's own programs: no token is checked, and no request is counted."""
 
@@ -168,10 +170,10 @@ def all_error_codes(handler: HTTPRouteHandler) -> list[Code]:
     if handler.resolve_security():
         codes += [Code.MISSING_SCOPE, Code.UNKNOWN_USER]
     elif "GET" not in handler.http_methods:
-        codes.append(Code.CROSS_SITE)
+        codes += [] if FORM in handler.opt else [Code.CROSS_SITE]
     if ":int}" in "".join(handler.paths):
         codes.append(Code.NOT_FOUND)
-    if body_type(handler) is not None or handler.handler_name == "do_line":
+    if body_type(handler) is not None or FORM in handler.opt or handler.handler_name == "do_line":
         codes.append(Code.TOO_LONG)
     return codes
 
@@ -183,44 +185,6 @@ def body_type(handler: HTTPRouteHandler) -> Any:
 
 
 Content = TypeVar("Content")
-
-REVALIDATE: Final = "no-cache"
-"""The client may keep the answer, and revalidates it each time; with a tag that is cheap."""
-
-_NOT_MODIFIED: Final = 304
-
-
-class ETag:
-    """The entity tag of an answer: a hash of `parts`, which is all that the answer depends on."""
-
-    def __init__(self, *parts: object) -> None:
-        self.text = f'"{sha256(repr(parts).encode(errors="surrogatepass")).hexdigest()[:32]}"'
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers of an answer with this tag."""
-        return {"ETag": self.text, "Cache-Control": REVALIDATE}
-
-    def is_current(self, request: Request[Any, Any, Any]) -> bool:
-        """Return whether the client already has this answer."""
-        known = ",".join(request.headers.getall("if-none-match", []))
-        tags = [tag.strip().removeprefix("W/") for tag in known.split(",")]
-        return self.text in tags or "*" in tags
-
-    def not_modified(self) -> Response[Any]:
-        """Return a 304: the client's copy is current."""
-        return Response(b"", status_code=_NOT_MODIFIED, headers=self.headers)
-
-    def answer(
-        self,
-        request: Request[Any, Any, Any],
-        make: Callable[[], Content],
-        media_type: str | None = None,
-    ) -> Response[Content]:
-        """Return what `make` returns, with this tag, unless the client already has it."""
-        if self.is_current(request):
-            return self.not_modified()
-        return Response(make(), media_type=media_type, headers=self.headers)
 
 
 def tagged(request: Request[Any, Any, Any], content: Content) -> Response[Content]:

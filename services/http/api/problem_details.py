@@ -2,6 +2,7 @@
 
 import logging
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -11,7 +12,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from infra.languages.wording import wording
-from services.app.error_codes import CODE_INFO, server_failure, unwritten
+from services.app.error_codes import CODE_INFO, retry_seconds, server_failure, unwritten
 from services.app.play import CommandPending, OutcomePending, RecordedRefusal
 from services.http.api.auth import parameters_of
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, with_choices
@@ -22,16 +23,6 @@ from services.http.requests import headers_of_language, wanted_language
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE: Final = "application/problem+json"
-
-RETRY_SECONDS: Final = {
-    Code.PENDING: 1,
-    Code.NOT_PUBLISHED: 10,
-    Code.BUSY: 60,
-    Code.UNAVAILABLE: 5,
-    Code.TOO_FAST: 60,
-    Code.TOO_MANY_ATTEMPTS: 900,
-}
-"""Seconds in Retry-After, for the codes where trying again helps and the refusal itself has no number."""
 
 _BAD, _GONE, _LARGE, _UNAUTHORIZED, _WRONG_METHOD, _WRONG_MEDIA_TYPE = 400, 404, 413, 401, 405, 415
 
@@ -62,6 +53,17 @@ class Problem(msgspec.Struct, frozen=True):
     """A stable code, for programs."""
 
 
+class OAuthError(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error as OAuth has it (RFC 6749, 5.2)."""
+
+    error: str
+    """A code of the protocol, such as `invalid_grant` or `authorization_pending`."""
+    error_description: str = ""
+    """The error in a sentence, for people."""
+    code: str = ""
+    """The stable code of this server, for errors that are none of the protocol."""
+
+
 def problem_response(
     code: Code,
     detail: str,
@@ -80,8 +82,8 @@ def problem_response(
 def headers_of_code(code: Code, retry_after: int = 0) -> dict[str, str]:
     """Return the headers that go with a code, whatever the format of the answer."""
     headers = {}
-    if code in RETRY_SECONDS:
-        headers["Retry-After"] = str(retry_after or RETRY_SECONDS[code])
+    if seconds := retry_seconds(code, retry_after):
+        headers["Retry-After"] = str(seconds)
     if CODE_INFO[code].status == _UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="matchpost"'
     return headers
@@ -188,6 +190,26 @@ def _validation_message(fault: Any, request: AnyRequest) -> str:
     return f"{name}: {message}"
 
 
+_OAUTH_ERRORS: Final = {401: "invalid_client", 403: "access_denied", 500: "server_error"}
+_OAUTH_LATER: Final = (429, 503)
+
+
+def _in_oauth_form(answer: Callable[[Any, Any], Response[Problem]]) -> Callable[[Any, Any], Any]:
+    """Return an answer to errors as clients of OAuth understand it: all others would take it for a token."""
+
+    def answered(request: AnyRequest, error: Any) -> Response[OAuthError]:
+        found = answer(request, error)
+        status, said = found.content.status, found.content
+        name = _OAUTH_ERRORS.get(status, "invalid_request")
+        name = "temporarily_unavailable" if status in _OAUTH_LATER else name
+        headers = {**found.headers, "Cache-Control": "no-store"}
+        return Response(
+            OAuthError(name, said.detail, said.code), status_code=status, headers=headers
+        )
+
+    return answered
+
+
 HANDLERS: Final[dict[Any, Any]] = {
     Refusal: answer_refusal,
     OutcomePending: answer_pending,
@@ -197,3 +219,6 @@ HANDLERS: Final[dict[Any, Any]] = {
     HTTPException: answer_http_error,
     Exception: answer_unexpected_error,
 }
+
+OAUTH_HANDLERS: Final = {kind: _in_oauth_form(answer) for kind, answer in HANDLERS.items()}
+"""The same for the endpoints of OAuth."""

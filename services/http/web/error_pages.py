@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from domain.sentences import ENGLISH, Text, text_in
-from services.app.error_codes import CODE_INFO, server_failure, unwritten
+from services.app.error_codes import CODE_INFO, retry_seconds, server_failure, unwritten
 from services.app.play import OutcomeNotDurable, OutcomePending
 from services.app.sentences import SAY
 from services.http.api import problem_details
@@ -48,8 +48,7 @@ def error_page(
         back=back,
     )
     shown.headers.update(HEADERS)
-    if code in problem_details.RETRY_SECONDS:
-        seconds = retry_after or problem_details.RETRY_SECONDS[Code(code)]
+    if code and (seconds := retry_seconds(Code(code), retry_after)):
         shown.headers["Retry-After"] = str(seconds)
     return _as_message(shown) if partial else shown
 

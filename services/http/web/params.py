@@ -27,6 +27,7 @@ Ply = Annotated[int, PathParameter(ge=0, le=MAX_PLY)]
 GameKey = Annotated[str, PathParameter(max_length=24)]
 Userid = Annotated[str, PathParameter(max_length=24)]
 Id = Annotated[str, PathParameter(max_length=24)]
+ClientId = Annotated[str, PathParameter(max_length=40)]
 
 KeptTexts = Annotated[str, QueryParameter(pattern="^([0-9a-f]{16}([.][0-9a-f]{16}){0,99})?$")]
 """The first digits of the commitments to texts that a browser keeps."""

@@ -22,7 +22,7 @@ from domain.sentences import text_in
 from infra.languages.catalogues import languages, translated
 from infra.languages.formats import language_name
 from infra.languages.wording import Wording
-from services.app.error_codes import CODE_INFO
+from services.app.error_codes import CODE_INFO, retry_seconds
 from services.http.web.assets import FILE_TYPES, asset_url, module_tags
 from services.http.web.boards.board_view import board_sample, draw_figures, game_picture
 from services.http.web.boards.live_try import in_earnest
@@ -246,12 +246,17 @@ def render(
         named["feedback"] = reason.in_language(visitor.wording)
         status = CODE_INFO[reason.code].status
     named["csrf"] = lambda: proof
+    again = retry_seconds(reason.code, reason.retry_after) if reason is not None else 0
     text = "".join(found.blocks[block](found.new_context(named))) if block else found.render(named)
     cookies = [guest_cookie(visitor)] if visitor.guest else []
     return Response(
         text,
         status_code=status,
-        headers={"Cache-Control": "private, no-cache", "Vary": "Cookie, Accept-Language"},
+        headers={
+            "Cache-Control": "private, no-cache",
+            "Vary": "Cookie, Accept-Language",
+            **({"Retry-After": str(again)} if again else {}),
+        },
         media_type=HTML,
         cookies=cookies,
     )

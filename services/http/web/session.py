@@ -146,10 +146,6 @@ _MASKED: Final = re.compile("[0-9a-f]{128}")
 _OF_A_VISIT: Final = ("move", "next", "over", "saved")
 """Parts of a query that name no other page."""
 
-_HOST: Final = re.compile(
-    r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9a-fA-F:.]{2,45}\](:[0-9]{1,5})?"
-)
-
 _LOCAL_SITE: Final = re.compile(r"https://|http://(localhost|127\.[0-9.]+|\[::1\])(:|$)")
 
 _PATH_OF_MATCH: Final = re.compile("/m/([0-9]{1,15})(?![0-9])")
@@ -352,7 +348,7 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
         wanted_language=wanted_language(request.headers.get("accept-language", "")),
         display=read_display(request.cookies),
         known=False,
-        site=_site(request, context, secure=secure),
+        site=context.site_of(request),
         masthead=context.app.mastheads.recent(),
         closed_banner=request.cookies.get(BANNER_COOKIE, ""),
     )
@@ -480,13 +476,6 @@ def _reads_of_header(
 def session_text(request: AnyRequest, visitor: Visitor) -> str:
     """Return the text of the browser's session cookie; empty without one."""
     return request.cookies.get(cookie_name(SESSION_COOKIE, secure=visitor.secure), "")
-
-
-def _site(request: AnyRequest, context: ApiContext, *, secure: bool) -> str:
-    """Return the address of the server for a page: as it is set, or else as the browser named it."""
-    host = request.headers.get("host", "")
-    named = f"{'https' if secure else 'http'}://{host}" if _HOST.fullmatch(host) else ""
-    return context.app.settings.site or named
 
 
 def csrf_token(cookie: str) -> bytes:

@@ -24,9 +24,9 @@ from markupsafe import Markup, escape
 
 from domain.errors import Code
 from services import __version__
-from services.app.error_codes import CODE_INFO
-from services.http.api.auth import SCHEME, parameters_of
-from services.http.api.bodies import JSON, TEXT
+from services.app.error_codes import CODE_INFO, RETRY_SECONDS
+from services.http.api.auth import FORM, SCHEME, parameters_of
+from services.http.api.bodies import FORM_TYPE, JSON, TEXT
 from services.http.api.declared import (
     ERROR_CODES,
     HAS_ETAG,
@@ -37,7 +37,7 @@ from services.http.api.declared import (
     body_type,
 )
 from services.http.api.openapi.schemas import parameter_schema, schemas
-from services.http.api.problem_details import MEDIA_TYPE, RETRY_SECONDS, Problem
+from services.http.api.problem_details import MEDIA_TYPE, OAuthError, Problem
 from services.http.api.routes.events import NDJSON, SSE, Event
 
 TAGS: Final = {
@@ -60,6 +60,7 @@ TAGS: Final = {
     "webhooks": "Notices for a program of yours or the chat of a group, and their deliveries",
     "administration": "Accounts, roles, sign-up links, admission, record, health and backups, for operators",
     "tokens": "A program sends a token in place of a password",
+    "apps": "Programs of others that act for players who let them, by OAuth 2.1 with PKCE, or by a device code",
     "players": "Players, ratings, standings, finished matches",
     "games": "The games, and the best scores of the puzzles",
     "command lines": "The command language of terminal and mail",
@@ -76,6 +77,8 @@ _EVENTS: Final = ("show_events", "show_tournament_events")
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 """In their order in the document."""
 
+_AGAIN: Final = "seconds after which to try again"
+_ACCEPTED: Final = 202
 _STATUS_TEXTS: Final = {200: "done", 201: "created", 202: "accepted", 204: "done; no body"}
 
 Document = dict[str, Any]
@@ -84,10 +87,11 @@ Document = dict[str, Any]
 def make_document(app: Litestar) -> Document:
     """Return the document of the application's routes."""
     operations = list(_operations(app))
-    kinds: list[Any] = [Problem, Event]
+    kinds: list[Any] = [Problem, OAuthError, Event]
     for _, _, handler, _ in operations:
-        several = body_type(handler), _answer_type(handler), handler.opt.get(PROGRESS)
-        kinds += [kind for kind in several if kind is not None]
+        several = body_type(handler), _answer_type(handler)
+        more = handler.opt.get(PROGRESS), handler.opt.get(FORM)
+        kinds += [kind for kind in (*several, *more) if kind is not None]
     found, named = schemas(kinds)
     known = {repr(kind): schema for kind, schema in zip(kinds, found, strict=True)}
     examples = _examples()
@@ -136,6 +140,8 @@ def _operation(
     }
     if (body := body_type(handler)) is not None:
         operation["requestBody"] = _request(JSON, known[repr(body)], example)
+    elif (form := handler.opt.get(FORM)) is not None:
+        operation["requestBody"] = _request(FORM_TYPE, known[repr(form)], example)
     elif name == "do_line":
         operation["requestBody"] = _request(TEXT, {"type": "string", "minLength": 1}, example)
     if security := handler.resolve_security():
@@ -208,6 +214,8 @@ def _responses(
         responses["431"] = _error_response([Code.TOO_LONG])  # by the connection, for any request
     for each, codes in _by_status(all_error_codes(handler)).items():
         responses[str(each)] = _error_response(codes)
+    if FORM in handler.opt:
+        _add_protocol_errors(responses)
     if handler.handler_name in ("do_line", "show_help"):
         _add_text_errors(responses)
     return dict(sorted(responses.items()))
@@ -217,6 +225,8 @@ def _success(
     handler: HTTPRouteHandler, status: int, known: Mapping[str, Document], example: Document
 ) -> Document:
     response: Document = {"description": _STATUS_TEXTS[status]}
+    if status == _ACCEPTED:
+        response["headers"] = {"Retry-After": _header("integer", _AGAIN)}
     answer = _answer_type(handler)
     if handler.opt.get(HAS_ETAG):
         response["headers"] = {"ETag": {"schema": {"type": "string"}}}
@@ -279,9 +289,7 @@ def _error_response(codes: Sequence[Code]) -> Document:
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     if any(code in RETRY_SECONDS for code in codes):
-        response["headers"] = {
-            "Retry-After": _header("integer", "seconds after which to try again")
-        }
+        response["headers"] = {"Retry-After": _header("integer", _AGAIN)}
     return response
 
 
@@ -292,10 +300,9 @@ def _pending_response() -> Document:
 
 
 def _progress_response(schema: Document) -> Document:
-    retry = _header("integer", "seconds after which to try again")
     return {
         "description": "it is being made",
-        "headers": {"Retry-After": retry},
+        "headers": {"Retry-After": _header("integer", _AGAIN)},
         "content": {JSON: {"schema": schema}},
     }
 
@@ -310,7 +317,18 @@ def _add_text_errors(responses: Document) -> None:
         response = responses.setdefault(str(problem.status), {"description": "", "content": {}})
         response["description"] = "; ".join(filter(None, (response["description"], f"`{code}`")))
         response["content"][TEXT] = {"schema": {"type": "string"}}
-        response.setdefault("headers", {})["Matchpost-Code"] = _header("string", "the stable code")
+        headers = response.setdefault("headers", {})
+        headers["Matchpost-Code"] = _header("string", "the stable code")
+        if code in RETRY_SECONDS:
+            headers["Retry-After"] = _header("integer", _AGAIN)
+
+
+def _add_protocol_errors(responses: Document) -> None:
+    """Add the errors of OAuth, which have a form of their own."""
+    schema = {"$ref": "#/components/schemas/OAuthError"}
+    for status, response in responses.items():
+        if status >= "400":
+            response["content"][JSON] = {"schema": schema}
 
 
 def _security_scheme() -> Document:

@@ -152,6 +152,8 @@ class ShownToken(msgspec.Struct, frozen=True):
     expires: int | None
     """Time at which it expires, in ms since 1970; null for a token that is valid until it is
     revoked."""
+    app: str = ""
+    """Client id of the app that has it; empty for a token that you have made."""
 
 
 class IssuedToken(msgspec.Struct, frozen=True):
@@ -306,7 +308,7 @@ def revoke_token(
     token: Annotated[str, PathParameter(pattern="^[0-9a-f]{16}$", description="the token's id")],
     own: Own,
 ) -> None:
-    """Revoke a token at once.
+    """Revoke a token at once; with that of an app ends what you have let the app do by it.
 
     Revoking another token than that of the request needs the scope `account`.
     """
@@ -316,7 +318,9 @@ def revoke_token(
 
 def token_json(one: Token) -> ShownToken:
     """Return a token as JSON shows it."""
-    return ShownToken(one.id, one.label, one.scopes, one.created, one.last_used, one.expires)
+    return ShownToken(
+        one.id, one.label, one.scopes, one.created, one.last_used, one.expires, one.app
+    )
 
 
 def _profile_of(app: App, account: AccountId) -> Profile:

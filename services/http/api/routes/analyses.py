@@ -13,8 +13,9 @@ from infra.people.tokens import Scope
 from infra.store.analyses import StoredAnalysis
 from services.app.matches import analysis_of, load_state, score_bound, start_analysis
 from services.http.api.auth import AnyRequest, Context, Own
-from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.routes.commands import BoardNumber
+from services.http.etag import ETag
 
 if TYPE_CHECKING:
     from infra.store.analyses import AnalysisProgress
@@ -117,7 +118,7 @@ def show_analysis(
     "/api/matches/{board:int}/analysis", "Analyse a match", Scope.PLAY, status_code=202, weight=2
 )
 @refuses(*_REFUSED, Code.TOO_MANY, Code.BUSY)
-def request_analysis(board: BoardNumber, own: Own) -> AnalysisUnderWay:
+def request_analysis(board: BoardNumber, own: Own) -> Response[AnalysisUnderWay]:
     """Ask for the analysis of a match, and return how far it is; `GET` returns it.
 
     A request for one that is there, or is being made, changes nothing. An account has three at a time.
@@ -125,8 +126,9 @@ def request_analysis(board: BoardNumber, own: Own) -> AnalysisUnderWay:
     account, state = own.account, load_state(own.app, board)
     found = start_analysis(own.app, account, board, state)
     if isinstance(found, StoredAnalysis):
-        return AnalysisUnderWay(board, state.ply + 1, state.ply + 1)
-    return _under_way(board, found)
+        done = AnalysisUnderWay(board, state.ply + 1, state.ply + 1)
+        return Response(done, headers=_AGAIN)
+    return Response(_under_way(board, found), headers=_AGAIN)
 
 
 def _under_way(board: int, found: "AnalysisProgress") -> AnalysisUnderWay:

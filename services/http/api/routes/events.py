@@ -23,11 +23,12 @@ from services.app.damaged_match import UNREADABLE
 from services.app.matches import phase_of
 from services.app.tournaments import sees_club, visible_state
 from services.http.api.auth import AnyRequest, Caller, Context, Own, token_still_valid, viewer_of
-from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.tournaments import Number
 from services.http.api.values import EventType
 from services.http.context import ApiContext
+from services.http.etag import ETag
 from services.http.streams.notice_stream import NoticeGap
 
 Messages: TypeAlias = AsyncGenerator[ServerSentEventMessage, None]

@@ -24,8 +24,9 @@ from services.app.referee import (
     refused_move,
 )
 from services.http.api.auth import AnyRequest
-from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.routes.players import GameKey
+from services.http.etag import ETag
 from services.http.requests import wanted_language
 from services.words.game_schemas import BoardShape, GameSchema, board_shape, describe_game
 

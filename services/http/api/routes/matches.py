@@ -12,17 +12,18 @@ from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from infra.audit.match_document import MatchDocument
 from services.app.context import App
-from services.app.exports import DocumentReader, export_match
+from services.app.exports import DocumentReader, export_game_text, export_match
 from services.app.games import read_display
 from services.app.matches import check_ply, load_state
 from services.app.names import names_by_seat
 from services.app.pictures import mailed_png, packed_drawing
 from services.http.api.auth import AnyRequest, Context, viewer_of
 from services.http.api.bodies import TEXT
-from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.match_json import Match, Place, match_json, ply_json
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
+from services.http.etag import ETag
 from services.words.endings import TextBoard, board_svg, board_text, text_board
 
 SVG_MEDIA_TYPE: Final = "image/svg+xml"
@@ -90,6 +91,23 @@ def export_document(
     """Return a match as a match document, one line of JSON."""
     line = export_match(context.app, board, DocumentReader(viewer_of(request)))
     return Response(cast("MatchDocument", line), media_type=MediaType.JSON)
+
+
+@api.get(
+    "/api/matches/{board:int}/game.txt",
+    "A match as text: headers and numbered moves",
+    ANYBODY,
+    weight=2,
+    tagged=True,
+    media_type=TEXT,
+    description="As chess programs have games in PGN, in the notation of the game: docs/formats.md. Nothing proves it. "
+    "The name of a tournament that only members of a club see is in it for them alone.",
+)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_STARTED)
+def show_game_text(request: AnyRequest, board: BoardNumber, context: Context) -> Response[str]:
+    """Return a match as a game text."""
+    text = export_game_text(context.app, board, viewer_of(request))
+    return ETag("game-text", text).answer(request, lambda: text, TEXT)
 
 
 @api.get("/api/matches/{board:int}/plies/{ply:int}", "A match at one ply", ANYBODY, tagged=True)

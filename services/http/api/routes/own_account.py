@@ -9,7 +9,7 @@ from domain.errors import Code
 from infra.people.push_subscriptions import PushSubscription
 from infra.people.tokens import Scope
 from infra.settings.push_services import LONGEST_ENDPOINT
-from services.app import follows, vacations
+from services.app import calendar, follows, vacations
 from services.app import follows as blocks
 from services.app.passwords import check_recent_password
 from services.app.preferences import MOST_LABEL, BrowserKeys, subscribe, unsubscribe, vapid_key
@@ -75,6 +75,45 @@ def end_vacation(own: Own) -> OwnVacation:
 
 def _shown(status: VacationStatus) -> OwnVacation:
     return OwnVacation(status.until, status.left, status.year, status.matches)
+
+
+# calendar
+
+
+class OwnCalendar(msgspec.Struct, frozen=True):
+    """The calendar of your account."""
+
+    since: int | None
+    """When its address was made, in ms since 1970; null without one."""
+
+
+class NewCalendar(msgspec.Struct, frozen=True):
+    """A new address of your calendar, which is shown only now."""
+
+    path: str
+    """The path below the address of the server."""
+
+
+@api.get("/api/account/calendar", "Whether your calendar has an address", Scope.READ)
+def show_calendar(own: Own) -> OwnCalendar:
+    """Return when the secret address of your calendar was made; the address itself is stored nowhere."""
+    return OwnCalendar(own.app.calendar_links.since(own.account))
+
+
+@api.post("/api/account/calendar", "Make an address for your calendar", Scope.ACCOUNT)
+@refuses(Code.SUSPENDED)
+def make_calendar(own: Own) -> NewCalendar:
+    """Make a secret address at which calendar programs read your deadlines, vacations and tournaments (iCalendar).
+
+    The address before it ends. It also ends with all tokens of the account.
+    """
+    return NewCalendar(calendar.make_calendar(own.app, own.account))
+
+
+@api.delete("/api/account/calendar", "Revoke the address of your calendar", Scope.ACCOUNT)
+def end_calendar(own: Own) -> None:
+    """End the address of your calendar; having none is no error."""
+    calendar.end_calendar(own.app, own.account)
 
 
 # matches that you watch, and players that you follow

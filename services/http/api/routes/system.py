@@ -12,9 +12,10 @@ from services import __version__
 from services.app.error_codes import CODE_INFO
 from services.http.api.auth import AnyRequest, Context
 from services.http.api.bodies import JSON
-from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses, tagged
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses, tagged
 from services.http.api.openapi.document import Document, make_document, make_page
 from services.http.api.values import ErrorCode
+from services.http.etag import ETag
 
 api = ApiRoutes("the server")
 

@@ -15,7 +15,8 @@ from domain.clocks.vacation import DAYS_A_YEAR
 from domain.errors import Code, Refusal
 from domain.rules import latest_rules
 from infra.people.tokens import FreshToken, Scope
-from services.app import accounts, preferences, vacations
+from services.app import accounts, calendar, preferences, vacations
+from services.app.apps import connected_apps
 from services.app.follows import blocked_userids
 from services.app.games import game_keys
 from services.app.moderation import sanctions_of
@@ -58,6 +59,7 @@ def _page(
     own: OwnForm,
     issued: FreshToken | None = None,
     *,
+    calendar_path: str = "",
     at: str = "",
     reason: Refusal | None = None,
     saved: str = "",
@@ -92,7 +94,8 @@ def _page(
         hooks=app.settings.sends_hooks,
         blocked=blocked_userids(app, account),
         drawn=several,
-        tokens=app.tokens.list_of(account),
+        tokens=[one for one in app.tokens.list_of(account) if not one.app],
+        connected=connected_apps(app, account),
         sessions=app.sessions.list_of(account),
         sanctions=bool(sanctions_of(app, account)),
         factors=app.accounts.factors_of(account),
@@ -100,6 +103,8 @@ def _page(
         passkeys_here=can_have_passkeys(visitor.site),
         scopes=list(Scope),
         issued=issued,
+        calendar_path=calendar_path,
+        calendar_since=app.calendar_links.since(account),
         reason=reason,
     )
 
@@ -219,6 +224,18 @@ def revoke_token(id_: Id, own: Own) -> PageOrRedirect:
 def end_session(id_: Id, own: Own) -> PageOrRedirect:
     """End another session of the visitor."""
     return apply_change(own, partial(accounts.end_session, own.app, own.account, id_))
+
+
+@pages.post("/account/calendar")
+def make_calendar(own: Own) -> PageOrRedirect:
+    """Make a secret address of the calendar, and show it, which is not shown again; or end the one that there is."""
+    if own.get("end"):
+        calendar.end_calendar(own.app, own.account)
+        return redirect_to("/account?saved=calendar#calendar")
+    path = calendar.make_calendar(own.app, own.account)
+    page = _page(own, calendar_path=path, saved="calendar")
+    page.headers["Cache-Control"] = "no-store"
+    return page
 
 
 @pages.post("/account/vacation")

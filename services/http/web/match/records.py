@@ -18,7 +18,7 @@ from domain.match.state import MatchState, positions
 from domain.rules import latest_rules
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
-from services.app.exports import DocumentReader, export_match
+from services.app.exports import DocumentReader, export_game_text, export_match
 from services.app.receipts import leaf_of_event, proof_of, require_receipt
 from services.app.sentences import SAY
 from services.http.web.boards.board_view import (
@@ -112,6 +112,13 @@ def export_text(board: BoardNumber, asked: Asked) -> Response[Any]:
     more = [_cut_note(table.state)] if table.state.ply > _MAX_DRAWN else []
     text = "\n\n\n".join([summary(scene), *_boards_with_moves(table), *more])
     return attachment(f"{text}\n", "text/plain", f"match-{board}.txt")
+
+
+@pages.get("/m/{board:int}/game.txt", weight=2)
+def download_game_text(board: BoardNumber, asked: Asked) -> Response[Any]:
+    """Return a match as a game text: headers, and its moves."""
+    text = export_game_text(asked.app, board, asked.visitor.account)
+    return attachment(text, "text/plain", f"match-{board}-game.txt")
 
 
 def _boards_with_moves(table: MatchView) -> list[str]:

@@ -1,0 +1,1 @@
+"""Feeds: what programs read at the address of a page."""
