@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from services import __version__
+from services.cli.author_subcommands import AUTHOR_SUBCOMMANDS
 from services.cli.flags import (
     SETTINGS,
     add_settings,
@@ -38,9 +39,6 @@ _ROLES: Final = (
     "web", "mail", "mailer", "scheduler", "maintenance", "robots", "publisher", "gathered",
 )  # fmt: skip
 """Subcommands that are one process of a server on several machines."""
-
-_AUTHORS: Final = ("new-game", "check-game", "playground")
-"""Subcommands for authors of games."""
 
 _EXAMPLES: Final = """\
 an example, with `matchpost serve` running in another terminal:
@@ -104,15 +102,16 @@ def _unknown(word: str) -> str:
 
     near = "".join(f"; did you mean {name!r}?" for name in get_close_matches(word, _NAMES, n=1))
     players = [one.name for one in PLAYER_SUBCOMMANDS]
+    authors = [one.name for one in AUTHOR_SUBCOMMANDS]
     listed = [
         one.name
         for one in SUBCOMMANDS
-        if one.help and one.name not in (*players, *_AUTHORS, *_ROLES)
+        if one.help and one.name not in (*players, *authors, *_ROLES)
     ]
     groups = {
         "for players": players,
         "for operators": listed,
-        "for authors of games": _AUTHORS,
+        "for authors of games": authors,
         "one process each": _ROLES,
     }
     lines = [f"  {group}: {', '.join(names)}" for group, names in groups.items()]

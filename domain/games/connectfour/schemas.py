@@ -8,7 +8,8 @@ from domain.games.connectfour.drawing import KINDS
 from domain.games.connectfour.rules import GRID
 
 NOTATION: Final[MoveNotation] = notation(
-    f"({one_of(GRID.names)})", ("at", "where the disc comes to rest")
+    f"({one_of(GRID.names)}|[{GRID.letters}])",
+    ("at", "where the disc comes to rest, or its column"),
 )
 
 POSITION: Final[Schema] = object_of({"board": board_schema(GRID.names, KINDS)})
