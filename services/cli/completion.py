@@ -23,7 +23,8 @@ from domain.rules import latest_rules
 from services.app.error_codes import EXIT_OK
 from services.app.games import game_keys
 from services.cli.flags import HELP, PROJECTIONS, SETTINGS, projection
-from services.cli.subcommands import SUBCOMMANDS, Subcommand
+from services.cli.player_subcommands import Subcommand
+from services.cli.subcommands import SUBCOMMANDS
 from services.language.commands import GENERAL_FORMS
 from services.language.form import CommandForm
 from services.language.game_forms import GAME_FORMS

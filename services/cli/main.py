@@ -22,8 +22,8 @@ from services.cli.flags import (
     settings_of,
     split_line,
 )
-from services.cli.player_subcommands import PLAYER_SUBCOMMANDS
-from services.cli.subcommands import SUBCOMMANDS, Subcommand
+from services.cli.player_subcommands import PLAYER_SUBCOMMANDS, Subcommand
+from services.cli.subcommands import SUBCOMMANDS
 
 _PROGRAM: Final = "matchpost"
 

@@ -19,8 +19,6 @@ from services.cli.flags import (
 )
 from services.cli.player_subcommands import PLAYER_SUBCOMMANDS, WAIT_SECONDS, Subcommand
 
-__all__ = ["PROJECTIONS", "SUBCOMMANDS", "WAIT_SECONDS", "Subcommand"]
-
 _DAYS: Final = (
     "--days",
     {

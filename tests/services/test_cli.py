@@ -26,7 +26,8 @@ from infra.store import gateway
 from services.cli import do, errors
 from services.cli.flags import SETTINGS, split_line
 from services.cli.main import main
-from services.cli.subcommands import SUBCOMMANDS, WAIT_SECONDS
+from services.cli.player_subcommands import WAIT_SECONDS
+from services.cli.subcommands import SUBCOMMANDS
 from services.language.parser import password_blanks
 from services.serve.banner import banner
 from tests.helpers.forked import SCRIPT, run_command

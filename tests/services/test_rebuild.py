@@ -20,8 +20,8 @@ from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.store import jobs
 from infra.valkey.server import EmbeddedServer
+from services.cli.flags import PROJECTIONS
 from services.cli.rebuild import run
-from services.cli.subcommands import PROJECTIONS
 from tests.helpers.bench import Bench
 from tests.helpers.forked import SCRIPT
 from tests.helpers.given import ALICE, BOB

@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.boards.pieces import board_schema
-from domain.boards.points import all_points
+from domain.boards.points import NAMES, all_points
 from domain.boards.sets import bits
 from domain.game.schemas import (
     MoveNotation,
@@ -15,7 +15,7 @@ from domain.game.schemas import (
     one_of,
 )
 from domain.games.go.drawing import kinds_of
-from domain.games.go.rules import FEWEST, MOST, MOST_KOMI, NAMES, WORDS, GoPhase
+from domain.games.go.rules import FEWEST, MOST, MOST_KOMI, WORDS, GoPhase
 
 _POINTS: Final = [NAMES[point] for point in bits(all_points(MOST))]
 
