@@ -19,6 +19,7 @@ NAMED = re.compile(
 GAMES = ROOT / "domain" / "games"
 SERVICES = ROOT / "services"
 EXAMPLES = {
+    "http/api/routes/bots.py": ["pow2"],
     "http/api/routes/challenges.py": ["pow2"],
     "http/api/routes/pairings.py": ["goliath"],
     "http/api/routes/players.py": ["pow2", "pow2"],
