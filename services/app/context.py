@@ -40,6 +40,7 @@ from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
+from infra.people.games_off import GamesOff
 from infra.people.hooks import Hooks
 from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
@@ -307,6 +308,11 @@ class App:
     def admissions(self) -> Admissions:
         """The admission, and the sign-up links."""
         return Admissions(self.people)
+
+    @cached_property
+    def games_off(self) -> GamesOff:
+        """The games that are switched off."""
+        return GamesOff(self.people)
 
     @cached_property
     def mastheads(self) -> Mastheads:

@@ -164,6 +164,16 @@ SUBCOMMANDS: Final = (
         ),
     ),
     Subcommand(
+        "games",
+        "show the games, or switch some off and on",
+        "Show which games are on, or switch some off and on. No new match of a game that is off begins; matches and "
+        "tournaments that have begun go on. A change is in force in all processes when the command ends.",
+        (
+            ("--off", {"action": "append", "metavar": "KEY", "help": "switch a game off; may be repeated"}),
+            ("--on", {"action": "append", "metavar": "KEY", "help": "switch a game on; may be repeated"}),
+        ),
+    ),
+    Subcommand(
         "signup-link",
         "make, list or revoke links with which people sign up",
         "Make, list or revoke links with which people sign up where `matchpost admission --sign-up link` asks for one.",

@@ -19,6 +19,7 @@ from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
+from infra.people.games_off import GamesOff
 from infra.people.hooks import Hooks
 from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
@@ -87,6 +88,7 @@ class FakeApp:
         self.challenges = ChallengeStore(self.client)
         self.accounts = Accounts(self.client, CHEAP)
         self.admissions = Admissions(self.client)
+        self.games_off = GamesOff(self.client)
         self.moderation = Moderation(self.client)
         self.acts = ActRecord(self.client)
         self.mastheads = Mastheads(self.client)

@@ -126,6 +126,7 @@ def list_challenges(
 @refuses(
     Code.SANCTIONED,
     Code.UNKNOWN_GAME,
+    Code.GAME_OFF,
     Code.UNKNOWN_OPTION,
     Code.BAD_OPTION,
     Code.BAD_PLAYERS,
@@ -180,6 +181,7 @@ def show_challenge(challenge: Id, context: Context, request: AnyRequest) -> Open
 )
 @refuses(
     Code.SANCTIONED,
+    Code.GAME_OFF,
     Code.UNKNOWN_CHALLENGE,
     Code.OWN_CHALLENGE,
     Code.NOT_WANTED,
@@ -291,7 +293,7 @@ def list_robots(request: AnyRequest, context: Context) -> Response[Robots]:
         request,
         Robots(
             tuple(ListedRobot(robot.userid, robot.level) for robot in robots),
-            tuple(rules.key for rules in games_of_robots()) if robots else (),
+            tuple(rules.key for rules in games_of_robots(context.app)) if robots else (),
         ),
     )
 
