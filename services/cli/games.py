@@ -14,10 +14,17 @@ def run(off: Sequence[str] | None, on: Sequence[str] | None, settings: Settings)
         if off or on:
             switch_games(parts, off or (), on or ())
         found = switched_games(parts)
-    for game in found:
-        print(f"{game.key}: {_state(game)}")
+    _show(found)
     return EXIT_OK
 
 
-def _state(game: SwitchedGame) -> str:
-    return ("off" if game.off else "on") + ("" if game.installed else ", not installed")
+def _show(found: Sequence[SwitchedGame]) -> None:
+    """Print a line for each game, by key."""
+    widest = max(len(game.key) for game in found)
+    for game in found:
+        state = "off" if game.off else "on"
+        title = game.title if game.installed else "not installed"
+        print(f"{game.key:<{widest}}  {state:<3}  {title}")
+    if any(game.off for game in found):
+        print("No new match of a game that is off begins. Matches and tournaments that have")
+        print("begun go on.")

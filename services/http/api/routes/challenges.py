@@ -266,7 +266,10 @@ class FreeSeat(RequestBody, frozen=True):
     Scope.PLAY,
     waits=True,
 )
-@refuses(Code.UNKNOWN_CHALLENGE, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_MANY, Code.BUSY)
+@refuses(
+    *(Code.UNKNOWN_CHALLENGE, Code.NOT_A_PLAYER, Code.GAME_OFF, Code.NOT_WANTED, Code.TOO_MANY),
+    Code.BUSY,
+)
 async def add_robot(
     challenge: Id, data: JSONBody[FreeSeat], own: Own, wait: Wait = WAIT_SECONDS
 ) -> OpenChallenge:
