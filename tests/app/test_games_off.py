@@ -124,9 +124,11 @@ def test_an_open_challenge_waits_until_its_game_is_on_again(api, everywhere, swi
     path = f"/api/challenges/{challenge}"
     assert code_of(other.post(f"{path}/accept", {})) == "game-off"
     assert code_of(one.post(f"{path}/robot", level)) == "game-off"
+    with Guest(api) as stranger:
+        assert challenge not in stranger.page("/")
     page = everywhere.guest(third).page(f"/c/{challenge}")
     assert "switched off on this server" in page
-    assert f"/challenges/{challenge}/take" not in page
+    assert f"/challenges/{challenge}/take" not in page + everywhere.guest(third).page("/challenges")
     switch_games(api.parts, (), OFF)
     assert other.post(f"{path}/accept", {}).json()["board"]
 

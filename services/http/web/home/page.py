@@ -308,7 +308,7 @@ def _show_welcome(context: ApiContext, visitor: Visitor) -> Response[str]:
         live_try=live_try(welcome_game(context.app), visitor.wording, easiest_robot(context.app)),
         games=game_cards([one for one in known if one.players != (1,)], visitor),
         puzzles=game_cards([one for one in known if one.players == (1,)], visitor),
-        offers=offers(context, open_, visitor),
+        offers=[one for one in offers(context, open_, visitor) if not one.off],
         **robot_offers(context.app),
     )
 
