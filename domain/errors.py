@@ -18,6 +18,7 @@ class Code(StrEnum):
     USAGE = "usage"
     TOO_LONG = "too-long"
     UNKNOWN_GAME = "unknown-game"
+    GAME_OFF = "game-off"
     UNKNOWN_OPTION = "unknown-option"
     BAD_OPTION = "bad-option"
     BAD_PLAYERS = "bad-players"

@@ -48,6 +48,7 @@ class Act(StrEnum):
     DATA_EXPORTED = "data-exported"
     SITE_CHANGED = "site-changed"
     CLUB_CLOSED = "club-closed"
+    GAMES_SWITCHED = "games-switched"
 
 
 class RecordedAct(msgspec.Struct, frozen=True, kw_only=True):

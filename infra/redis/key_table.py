@@ -184,6 +184,7 @@ KEYS: Final = (
     Key("{a:<hex>}:codes", "hash: address -> the code that verifies it", "infra.mail.verification_codes", "they are used", "addresses, 5", _ACCOUNT),
     Key("{a:<hex>}:withheld", "mark that no codes were sent, because too many were asked for; a day at most", "infra.people.accounts.code_requests", "expires", "one", _ACCOUNT),
     Key("{site}:admission", "hash: who may make an account, and what guests see", "infra.people.admission", Never("it holds until it is changed"), "one", _PEOPLE),
+    Key("{site}:off", "set: keys of the games that are switched off", "infra.people.games_off", "they are switched on", "games", _PEOPLE),
     Key("{site}:links", "hash: id of a sign-up link -> its record", "infra.people.admission", "they are revoked", "sign-up links, 500", _PEOPLE),
     Key("{site}:first", "SHA-256 of the link that makes the first operator", "infra.people.first_operator", "it is used, or somebody is an operator", "one", _PEOPLE),
     Key("{site}:acts", "stream: acts of operators, moderators and arbiters", "infra.people.acts", Never("nobody can change what was recorded"), "acts", _PEOPLE),

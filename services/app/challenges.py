@@ -15,13 +15,14 @@ from domain.match.moves import may_decline
 from domain.match.start import OPENING_FLAG, StartOptions, check_players, read_start_options
 from domain.match.state import MatchState, is_bot
 from domain.records import AccountId, command_id
-from domain.rules import AnyRules, read_opening, rules_id
+from domain.rules import AnyRules, read_opening, rules_by_id, rules_id
 from infra.people.challenges import Challenge, ChallengeState, Proposal
 from infra.people.challenges.record import challenge_start
 from infra.projections.match_lists import MatchFilter
 from services.app.contact import check_open_challenge
 from services.app.context import Actor, App
 from services.app.draws import read_commitment
+from services.app.games_off import check_on
 from services.app.matches import read_snapshot
 from services.app.names import are_of_one
 from services.app.opponents import check_fills, check_wanted, reserve_robot_match, robot_of
@@ -80,6 +81,7 @@ def proposal_of(  # noqa: PLR0913 - what a challenge has
 
 def propose(app: App, actor: Actor, proposal: Proposal, commitment: str = "") -> Challenge:
     """Open a challenge, with the commitment of its maker to a text for the draw; empty for none."""
+    check_on(app, rules_by_id(proposal.rules))
     check_may_start(app, actor.account)
     if proposal.note:
         check_may_write(app, actor.account)
@@ -96,6 +98,7 @@ def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
     found = app.challenges.get(id_)
     own = _read_commitment(found.proposal, commitment)
     if found.state is ChallengeState.OPEN and actor.account not in found.players:
+        check_on(app, rules_by_id(found.proposal.rules))
         check_may_start(app, actor.account)
         _check_club(app, actor.account, found.proposal)
         check_open_challenge(app, actor.account, found.players)
@@ -121,6 +124,7 @@ def fill_with_robot(app: App, actor: Actor, id_: str, level: RobotLevel) -> Chal
     check_fills(found, actor)
     robot = robot_of(app, level).account
     if found.state is ChallengeState.OPEN and robot not in found.players:
+        check_on(app, rules_by_id(found.proposal.rules))
         check_wanted(app, found, robot)
         reserve_robot_match(app, actor.account, found.start_id, [robot])
     return app.challenges.take(id_, robot)

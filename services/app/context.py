@@ -43,6 +43,7 @@ from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.device_codes import DeviceCodes
 from infra.people.drafts import Drafts
+from infra.people.games_off import GamesOff
 from infra.people.grants import Grants
 from infra.people.hooks import Hooks
 from infra.people.login_steps import LoginSteps
@@ -311,6 +312,11 @@ class App:
     def admissions(self) -> Admissions:
         """The admission, and the sign-up links."""
         return Admissions(self.people)
+
+    @cached_property
+    def games_off(self) -> GamesOff:
+        """The games that are switched off."""
+        return GamesOff(self.people)
 
     @cached_property
     def mastheads(self) -> Mastheads:

@@ -37,6 +37,7 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.USAGE: CodeInfo(EXIT_REFUSED, 400, "the command isn't written the way its form says"),
     Code.TOO_LONG: CodeInfo(EXIT_REFUSED, 413, "the text is longer than the limit"),
     Code.UNKNOWN_GAME: CodeInfo(EXIT_REFUSED, 404, "there is no such game"),
+    Code.GAME_OFF: CodeInfo(EXIT_REFUSED, 403, "the operators have switched the game off"),
     Code.UNKNOWN_OPTION: CodeInfo(EXIT_REFUSED, 422, "the game has no such option"),
     Code.BAD_OPTION: CodeInfo(
         EXIT_REFUSED, 422, "an option is repeated, contradicts another, or has a value out of range"

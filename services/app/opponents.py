@@ -19,7 +19,7 @@ from domain.rules import AnyRules, latest_rules
 from infra.people.challenges import Challenge
 from infra.people.pending_starts import MOST_ROBOT_MATCHES, MOST_SLOW_MATCHES, PendingStart
 from services.app.context import Actor, App
-from services.app.games import game_keys
+from services.app.games_off import keys_on
 from services.app.matches import read_snapshot
 from services.app.names import name_of, names_by_seat
 from services.app.sentences import SAY
@@ -61,9 +61,9 @@ def robot_of(app: App, level: RobotLevel) -> RobotPlayer:
     return found[0]
 
 
-def games_of_robots() -> tuple[AnyRules, ...]:
-    """Return the games that robots play: all for two or more."""
-    return tuple(rules for rules in map(latest_rules, game_keys()) if rules.players != (1,))
+def games_of_robots(app: App) -> tuple[AnyRules, ...]:
+    """Return the games that robots play: all for two or more that are not switched off."""
+    return tuple(rules for rules in map(latest_rules, keys_on(app)) if rules.players != (1,))
 
 
 def has_robot(seats: Sequence[AccountId]) -> bool:

@@ -26,6 +26,7 @@ from infra.people.texts import without_invisible
 from services.app import clubs, contact, tournaments
 from services.app.context import Actor, App
 from services.app.games import read_multiplayer_game
+from services.app.games_off import check_on
 from services.app.matches import read_snapshot
 from services.app.opponents import check_robots_play
 from services.app.play import Steps, course, finish
@@ -218,7 +219,7 @@ def _start(
     known: Mapping[str, AccountId | Refusal],
 ) -> StartMatch:
     """Return the command that starts a match; refused as its terms and its players are."""
-    start = agreed or _agreement(plan, one)
+    start = agreed or _agreement(app, plan, one)
     names = [name.lower() for name in one.players]
     check_players(rules_by_id(start.rules), names)
     seats = []
@@ -232,9 +233,10 @@ def _start(
     return replace(start, seats=tuple(seats))
 
 
-def _agreement(plan: PairingPlan, one: WantedPairing) -> StartMatch:
+def _agreement(app: App, plan: PairingPlan, one: WantedPairing) -> StartMatch:
     """Return what the members of a club are to play, without seats."""
     rules = read_multiplayer_game(plan.game if one.game is None else one.game)
+    check_on(app, rules)
     options = rules.read_options(plan.options if one.options is None else one.options)
     clock = read_time_control(plan.terms if one.terms is None else one.terms)
     return StartMatch(rules_id(rules), rules.write_options(options), (), terms=clock)

@@ -175,6 +175,10 @@ REFUSED: Final[Mapping[str, str]] = {
     "no-draft": "you have submitted nothing in match {board}",
     "draft-ply": "the match is at #{now}, not at #{ply}",
     "draft-line": "the moves up to #{ply} have changed since you submitted it; look again",
+    "game-off": (
+        "{game} is switched off on this server; matches and tournaments that have begun go on"
+    ),
+    "on-and-off": "{game} can't be switched both off and on",
     "no-puzzle": "{game} isn't a puzzle: only games played alone have scores",
     "puzzle": "{game} is a puzzle and has scores instead; ask for those",
     "recipients": "a message goes to 1 to {most} players, not {count}",

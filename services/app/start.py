@@ -19,12 +19,13 @@ from domain.match.start import (
 )
 from domain.match.state import MatchState, robot_level
 from domain.records import SERVER_ACCOUNT, AccountId, CommandId
-from domain.rules import AnyRules
+from domain.rules import AnyRules, rules_by_id
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart
 from services.app import contact
 from services.app.bot_rules import check_bots_accept, reserve_bots
 from services.app.context import Actor, App
 from services.app.draws import DrawPart, commitment_of
+from services.app.games_off import check_on
 from services.app.matches import read_snapshot
 from services.app.names import are_of_one, shown_name
 from services.app.opponents import (
@@ -115,6 +116,7 @@ def numbered_start(
         raise Refusal(Code.BAD_PLAYERS, SAY("not-named"))
     (board,) = app.store.board_numbers([command])
     if board is None or not _state(app, board).started:
+        check_on(app, rules_by_id(start.rules))
         others = [seat for seat in start.seats if seat != challenger]
         if counted and others:
             check_may_start(app, challenger)

@@ -34,6 +34,7 @@ from domain.tournament.three_results import SEATS
 from services.app import clubs
 from services.app.context import App
 from services.app.games import read_multiplayer_game
+from services.app.games_off import check_on
 from services.app.sentences import SAY
 
 USUAL_SECTION: Final = 7
@@ -141,6 +142,7 @@ _TIEBREAKS: Final[Mapping[str, tuple[str, ...]]] = {
 def terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTerms:
     """Return the terms of a plan; refused as `check_terms` does, and `not-an-organiser` for a club of others."""
     rules = read_multiplayer_game(plan.game)
+    check_on(app, rules)
     club = clubs.organised(app, account, plan.club).id if plan.club else ""
     in_sections = plan.form == TournamentForm.ROUND_ROBIN
     ties = plan.form == TournamentForm.KNOCKOUT

@@ -17,6 +17,7 @@ from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
 from domain.match.state import MatchState, robot_level
 from domain.records import AccountId, command_id
+from domain.rules import rules_by_id
 from domain.tournament.commands import (
     AppointDirectors,
     CancelTournament,
@@ -55,6 +56,7 @@ from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
 from services.app import clubs
 from services.app.context import Actor, App
+from services.app.games_off import check_on
 from services.app.matches import read_snapshot
 from services.app.play import Steps, course, decided, finish
 from services.app.receipts import Answered
@@ -187,7 +189,10 @@ def _organised(app: App, account: AccountId) -> list[TournamentRow]:
 
 @course
 def open_entry(app: App, actor: Actor, number: int) -> Steps[Answered]:
-    """Open a tournament for entry, as its organiser; `already-started` if it is."""
+    """Open a tournament for entry, as its organiser; `already-started` if it is, `game-off`."""
+    state = visible_state(app, actor.account, number)
+    if state.phase is Phase.DRAFT and state.terms is not None:
+        check_on(app, rules_by_id(state.terms.rules))
     return (yield from ask(app, actor, number, OpenEntry()))
 
 

@@ -78,9 +78,7 @@ SUBCOMMANDS: Final = (
         "turn did; and the jobs and workers of RQ's queues.",
         (
             ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
-            ("--interval", {
-                "type": seconds, "metavar": "SECONDS", "help": "repeat every SECONDS",
-            }),
+            ("--interval", {"type": seconds, "metavar": "SECONDS", "help": "repeat every SECONDS"}),
         ),
     ),
     Subcommand(
@@ -132,9 +130,7 @@ SUBCOMMANDS: Final = (
         "list what operators, moderators and arbiters have done",
         "List what operators, moderators and arbiters have done, the newest first. Nobody can change this record.",
         (
-            ("--count", {
-                "type": whole_number, "default": 50, "metavar": "N", "help": "how many at most (default 50)",
-            }),
+            ("--count", {"type": whole_number, "default": 50, "metavar": "N", "help": "how many at most (default 50)"}),
             ("--json", {"dest": "as_json", "action": "store_true", "help": "print a JSON object for each"}),
         ),
     ),
@@ -145,8 +141,7 @@ SUBCOMMANDS: Final = (
         "processes when the command ends. MATCHPOST_SIGNUPS=off closes sign-ups whatever is set here.",
         (
             ("--sign-up", {
-                "dest": "sign_up",
-                "choices": ("open", "link", "closed"),
+                "dest": "sign_up", "choices": ("open", "link", "closed"),
                 "help": "who may make an account: anybody, anybody with a sign-up link, or nobody",
             }),
             ("--visible-to", {
@@ -157,9 +152,17 @@ SUBCOMMANDS: Final = (
                 "choices": ("on", "off"),
                 "help": "whether people without an account may try a board where the rest is for members",
             }),
-            ("--clubs", {
-                "choices": ("operators", "members"), "help": "who may found clubs",
-            }),
+            ("--clubs", {"choices": ("operators", "members"), "help": "who may found clubs"}),
+        ),
+    ),
+    Subcommand(
+        "games",
+        "show the games, or switch some off and on",
+        "Show which games are on, or switch some off and on. No new match of a game that is off begins; matches and "
+        "tournaments that have begun go on. A change is in force in all processes when the command ends.",
+        (
+            ("--off", {"action": "append", "metavar": "KEY", "help": "switch a game off; may be repeated"}),
+            ("--on", {"action": "append", "metavar": "KEY", "help": "switch a game on; may be repeated"}),
         ),
     ),
     Subcommand(

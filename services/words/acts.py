@@ -35,6 +35,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     Act.BACKUP_ASKED: N_("%(by)s asked for a backup"),
     Act.DATA_EXPORTED: N_("%(by)s exported all data of %(account)s"),
     Act.SITE_CHANGED: N_("%(by)s changed the site: %(what)s"),
+    Act.GAMES_SWITCHED: N_("%(by)s switched games off or on: %(what)s"),
 }
 
 

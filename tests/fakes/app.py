@@ -21,6 +21,7 @@ from infra.people.calendar_links import CalendarLinks
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
+from infra.people.games_off import GamesOff
 from infra.people.grants import Grants
 from infra.people.hooks import Hooks
 from infra.people.login_steps import LoginSteps
@@ -90,6 +91,7 @@ class FakeApp:
         self.challenges = ChallengeStore(self.client)
         self.accounts = Accounts(self.client, CHEAP)
         self.admissions = Admissions(self.client)
+        self.games_off = GamesOff(self.client)
         self.moderation = Moderation(self.client)
         self.acts = ActRecord(self.client)
         self.mastheads = Mastheads(self.client)

@@ -359,6 +359,9 @@ def _administer(said: Exchange) -> None:
     said.call("admin_revoke_link", carol, link=link["id"])
     said.call("admin_change_admission", carol, {"trial": "off"})
     said.call("show_admission", carol)
+    said.call("admin_switch_games", carol, {"off": ["goliath"]})
+    said.call("admin_switch_games", carol, {"on": ["goliath"]})
+    said.call("list_switched_games", carol)
     said.call("list_acts", carol)
     report = said.call("show_report", carol)
     said.examples["show_report"]["response"] = {**report, "findings": [_finding(report)]}

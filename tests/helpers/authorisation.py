@@ -60,7 +60,7 @@ ROUTES = {
     OF_AN_OPERATOR: """
         list_accounts admin_make_account suspend_account reinstate_account admin_log_out
         reset_account change_role list_signup_links admin_make_link admin_revoke_link
-        show_admission admin_change_admission show_report list_backups start_backup
+        show_admission admin_change_admission list_switched_games admin_switch_games show_report list_backups start_backup
     """,
 }
 """The routes that answer so, by their answers."""

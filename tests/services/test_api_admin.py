@@ -40,7 +40,7 @@ def operator(api: Api) -> Player:
 BODIES = {
     "suspend": {"why": "x"}, "reinstate": {"why": "x"}, "reset": {}, "role": {"role": "operator"},
     "decision": {}, "sanctions": {"sanction": "warning", "why": "x"}, "sanction": {"lifts": True},
-    "site": {"name": "x"}, "accounts": {"userid": "new-one"}, "signup-links": {}, "admission": {"signups": "closed"},
+    "site": {"name": "x"}, "accounts": {"userid": "new-one"}, "signup-links": {}, "admission": {"signups": "closed"}, "games": {"off": ["goliath"]},
 }  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_each_route_needs_the_scope_and_the_role(api):
     before, backups = acts_of(api.parts, TERMINAL), BackupPlace(api.settings.data)
     asked = backups.is_asked
     found = requests()
-    assert len(found) == 21
+    assert len(found) == 23
     for method, path in found:
         here = path.replace("{userid:str}", target.name)
         assert ask(api, scopeless, method, here) == (403, "missing-scope"), here

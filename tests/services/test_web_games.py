@@ -277,15 +277,15 @@ def test_help_is_by_topics_and_the_manual_is_a_page_of_its_own(come):
     assert manual != guest.page("/help/commands", headers=GERMAN)
 
 
-def test_the_games_that_are_offered_are_those_that_say_so(guest):
+def test_the_games_that_are_offered_are_those_that_say_so(api, guest):
     featured = {game.key for game in all_games() if game.featured}
     assert {rules.key for rules in featured_games()} == featured
-    assert suggested_game() == featured_games()[0]
+    assert suggested_game(api.parts) == featured_games()[0]
     shown = showcase_games()
     assert shown[: len(featured_games())] == featured_games()
     several = {rules.key for rules in all_rules() if rules.players != (1,)}
     assert {rules.key for rules in shown} == several
-    assert f"The rules of {suggested_game().title}" in guest.page("/new")
+    assert f"The rules of {suggested_game(api.parts).title}" in guest.page("/new")
 
 
 def test_a_short_month_ends_no_sentence_because_it_has_a_full_stop_of_its_own(api, come):

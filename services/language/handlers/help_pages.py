@@ -10,6 +10,7 @@ from domain.sentences import text_in
 from infra.languages.catalogues import folder_of
 from infra.languages.wording import Wording, wording
 from services.app.games import game_keys
+from services.app.games_off import keys_on
 from services.app.preferences import read_language
 from services.language.answer import Answer
 from services.language.arguments import nearest, usage_refusal
@@ -82,8 +83,8 @@ def show_game_help(call: Invocation) -> Answer:
 
 
 def list_games(call: Invocation) -> Answer:
-    """List the games."""
-    lines = [_game_line(latest_rules(key), call.words) for key in game_keys()]
+    """List the games that can be begun."""
+    lines = [_game_line(latest_rules(key), call.words) for key in keys_on(call.app)]
     return Answer(page="\n".join(lines))
 
 

@@ -220,11 +220,11 @@ def _everybody(call: Invocation) -> Answer:
 def list_robots(call: Invocation) -> Answer:
     """List the robots that play here, the weakest first, and how to challenge one."""
     robots, _ = robots_here(call.app), call.words.gettext
-    if not robots:
+    found = [rules.key for rules in games_of_robots(call.app)]
+    if not robots or not found:
         return Answer(page=_("this server has no robots"))
     lines = [f"{robot.userid:<20} {robot.level}" for robot in robots]
-    games = call.words.names([rules.key for rules in games_of_robots()])
-    first = games_of_robots()[0].key
+    games = call.words.names(found)
     return Answer(
         page="\n".join(
             [
@@ -233,7 +233,7 @@ def list_robots(call: Invocation) -> Answer:
                 _("each plays %(games)s; matches with robots are never rated", games=games),
                 _(
                     "to play one: %(game)s challenge userid %(robot)s",
-                    game=first,
+                    game=found[0],
                     robot=robots[0].userid,
                 ),
             ]

@@ -23,6 +23,7 @@ from services.app.admission import (
     signup_links,
 )
 from services.app.backups import ask_for_backup, backup_state, kept_backups
+from services.app.games_off import SwitchedGame, switch_games, switched_games
 from services.app.passwords import check_recent_password, make_account, replace_lost_password
 from services.app.queries import find_player
 from services.app.roles import require_operator, set_role
@@ -143,6 +144,18 @@ class AdmissionChange(RequestBody, frozen=True):
     visible_to: Literal["everybody", "members"] | None = None
     trial: Literal["on", "off"] | None = None
     clubs: Literal["operators", "members"] | None = None
+
+
+_GameKeys: TypeAlias = Annotated[
+    tuple[Annotated[str, msgspec.Meta(max_length=24)], ...], msgspec.Meta(max_length=100)
+]
+
+
+class GameSwitches(RequestBody, frozen=True):
+    """Keys of games to switch off and on."""
+
+    off: _GameKeys = ()
+    on: _GameKeys = ()
 
 
 class ShownAct(msgspec.Struct, frozen=True):
@@ -333,6 +346,21 @@ def admin_change_admission(data: JSONBody[AdmissionChange], own: Own) -> Admissi
     changes = {name: value for name, value in asdict(data).items() if value is not None}
     change_admission(own.app, changes, by=own.account)
     return admission_now(own.app)
+
+
+@api.get("/api/admin/games", "The games, and which are off", Scope.ADMIN)
+@refuses(Code.NOT_AN_OPERATOR)
+def list_switched_games(own: Own) -> tuple[SwitchedGame, ...]:
+    """Return all games by key, those that are off and not installed any more among them."""
+    return switched_games(own.app, by=own.account)
+
+
+@api.patch("/api/admin/games", "Switch games off and on", Scope.ADMIN)
+@refuses(Code.NOT_AN_OPERATOR, Code.UNKNOWN_GAME, Code.BAD_OPTION)
+def admin_switch_games(data: JSONBody[GameSwitches], own: Own) -> tuple[SwitchedGame, ...]:
+    """Switch games off and on; the answer comes when that is in force everywhere."""
+    switch_games(own.app, data.off, data.on, by=own.account)
+    return switched_games(own.app, by=own.account)
 
 
 # what was done, and how it goes

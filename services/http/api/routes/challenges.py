@@ -126,6 +126,7 @@ def list_challenges(
 @refuses(
     Code.SANCTIONED,
     Code.UNKNOWN_GAME,
+    Code.GAME_OFF,
     Code.UNKNOWN_OPTION,
     Code.BAD_OPTION,
     Code.BAD_PLAYERS,
@@ -180,6 +181,7 @@ def show_challenge(challenge: Id, context: Context, request: AnyRequest) -> Open
 )
 @refuses(
     Code.SANCTIONED,
+    Code.GAME_OFF,
     Code.UNKNOWN_CHALLENGE,
     Code.OWN_CHALLENGE,
     Code.NOT_WANTED,
@@ -264,7 +266,10 @@ class FreeSeat(RequestBody, frozen=True):
     Scope.PLAY,
     waits=True,
 )
-@refuses(Code.UNKNOWN_CHALLENGE, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_MANY, Code.BUSY)
+@refuses(
+    *(Code.UNKNOWN_CHALLENGE, Code.NOT_A_PLAYER, Code.GAME_OFF, Code.NOT_WANTED, Code.TOO_MANY),
+    Code.BUSY,
+)
 async def add_robot(
     challenge: Id, data: JSONBody[FreeSeat], own: Own, wait: Wait = WAIT_SECONDS
 ) -> OpenChallenge:
@@ -291,7 +296,7 @@ def list_robots(request: AnyRequest, context: Context) -> Response[Robots]:
         request,
         Robots(
             tuple(ListedRobot(robot.userid, robot.level) for robot in robots),
-            tuple(rules.key for rules in games_of_robots()) if robots else (),
+            tuple(rules.key for rules in games_of_robots(context.app)) if robots else (),
         ),
     )
 

@@ -16,6 +16,7 @@ from domain.sentences import ENGLISH
 from infra.people.tokens import Scope
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys, read_game, read_puzzle
+from services.app.games_off import is_off
 from services.app.names import userids_of
 from services.app.play import WAIT_SECONDS
 from services.app.queries import best_scores
@@ -53,6 +54,8 @@ class Game(msgspec.Struct, frozen=True):
     """The names of its text displays, such as `small`; the first is the default."""
     offers: tuple[str, ...]
     """Offers that it has in addition to those of every game."""
+    off: bool
+    """Whether the operators have switched it off, so that no new match of it begins."""
 
 
 class Score(msgspec.Struct, frozen=True):
@@ -84,19 +87,19 @@ def list_scores(
 
 
 @api.get("/api/games", "The games and puzzles", ANYBODY, for_guests=True, tagged=True)
-async def list_games(request: AnyRequest) -> Response[list[Game]]:
+def list_games(request: AnyRequest, context: Context) -> Response[list[Game]]:
     """Return all games."""
-    return tagged(request, [_game(latest_rules(key)) for key in game_keys()])
+    return tagged(request, [_game(context, latest_rules(key)) for key in game_keys()])
 
 
 @api.get("/api/games/{game:str}", "A game", ANYBODY, for_guests=True, tagged=True)
 @refuses(Code.UNKNOWN_GAME)
-async def show_game(request: AnyRequest, game: GameKey) -> Response[Game]:
+def show_game(request: AnyRequest, game: GameKey, context: Context) -> Response[Game]:
     """Return a game; /api/help?topic= explains its rules."""
-    return tagged(request, _game(read_game(game)))
+    return tagged(request, _game(context, read_game(game)))
 
 
-def _game(rules: AnyRules) -> Game:
+def _game(context: ApiContext, rules: AnyRules) -> Game:
     return Game(
         key=rules.key,
         title=rules.title,
@@ -105,6 +108,7 @@ def _game(rules: AnyRules) -> Game:
         sides=rules.side_names,
         displays=tuple(rules.displays),
         offers=tuple(rules.offers),
+        off=is_off(context.app, rules),
     )
 
 

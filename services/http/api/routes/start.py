@@ -64,6 +64,7 @@ class NewMatch(RequestBody, frozen=True):
     *OPENING_ERRORS,
     Code.SANCTIONED,
     Code.UNKNOWN_GAME,
+    Code.GAME_OFF,
     Code.UNKNOWN_USER,
     Code.UNKNOWN_OPTION,
     Code.BAD_OPTION,
@@ -110,6 +111,7 @@ class Rematch(RequestBody, frozen=True):
 )
 @refuses(
     Code.SANCTIONED,
+    Code.GAME_OFF,
     Code.UNKNOWN_BOARD,
     Code.DAMAGED,
     Code.NOT_A_PLAYER,

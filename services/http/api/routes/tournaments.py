@@ -258,7 +258,8 @@ def show_trf(number: Number, context: Context, request: AnyRequest) -> str:
     "/api/tournaments", "New tournament", Scope.PLAY, waits=True, located=True, status_code=201
 )
 @refuses(
-    *(Code.SANCTIONED, Code.UNKNOWN_GAME, Code.UNKNOWN_OPTION, Code.BAD_OPTION, Code.BAD_NAME),
+    *(Code.SANCTIONED, Code.UNKNOWN_GAME, Code.GAME_OFF, Code.UNKNOWN_OPTION),
+    *(Code.BAD_OPTION, Code.BAD_NAME),
     *OPENING_ERRORS,
     *(Code.USAGE, Code.UNKNOWN_CLUB, Code.NOT_AN_ORGANISER, Code.TOO_MANY, *COMMAND_ERRORS),
 )
@@ -347,7 +348,7 @@ async def leave_tournament(
 
 
 @api.post("/api/tournaments/{number:int}/open", "Open entry", Scope.PLAY, waits=True)
-@refuses(*_ACTING, *COMMAND_ERRORS, Code.ALREADY_STARTED)
+@refuses(*_ACTING, *COMMAND_ERRORS, Code.ALREADY_STARTED, Code.GAME_OFF)
 async def open_tournament(number: Number, sender: Sender) -> Answered:
     """Open a tournament for entry, as its organiser."""
     return await sender.submit(tournaments.open_entry(sender.app, sender.actor, number))

@@ -14,7 +14,7 @@ from services.app.admission import check_signups
 from services.app.clubs import club_of_link
 from services.app.context import App
 from services.app.error_codes import CODE_INFO
-from services.app.games import game_keys
+from services.app.games_off import keys_on
 from services.app.second_factors import PasskeyQuestion
 from services.http.web.declared import Pages
 from services.http.web.forms import VisitorForm
@@ -85,7 +85,7 @@ def login_page(
         name=name,
         feedback=feedback,
         reason=reason,
-        games=_games_to_try() if visitor.admission.trial == "on" else (),
+        games=_games_to_try(asked.app) if visitor.admission.trial == "on" else (),
         returns_to=_with_next("/login", wanted),
         passkeys=second_factors.can_have_passkeys(visitor.site),
         provider=provider_label(asked.app),
@@ -107,9 +107,9 @@ def for_script(visitor: Visitor, ask: Callable[[], PasskeyQuestion]) -> Response
     return Response({"step": asked.step, "options": asked.options}, status_code=200)
 
 
-def _games_to_try() -> list[tuple[str, str]]:
+def _games_to_try(app: App) -> list[tuple[str, str]]:
     """Return key and title of each game whose board somebody without an account may try."""
-    games = [latest_rules(key) for key in game_keys()]
+    games = [latest_rules(key) for key in keys_on(app)]
     return [(rules.key, rules.title) for rules in games if rules.players != (1,)]
 
 

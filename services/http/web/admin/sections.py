@@ -33,6 +33,7 @@ SECTIONS: Final[tuple[Section, ...]] = (
     Section("members", N_("Members"), N_("Find, make, suspend and reinstate accounts.")),
     Section("signup-links", N_("Sign-up links"), N_("Links with which people make accounts.")),
     Section("admission", N_("Admission"), N_("Who may sign up, and what guests see.")),
+    Section("games", N_("Games"), N_("Switch games off and on.")),
     Section("site", N_("Site"), N_("Name, contact, house rules and other texts, banner and logo.")),
     Section("roles", N_("Roles"), N_("Operators, moderators and arbiters.")),
     Section("reports", N_("Reports"), N_("What people reported, and appeals."), moderators=True),

@@ -36,10 +36,11 @@ from domain.rules.guide import (
 )
 from domain.sentences import ENGLISH, Translation, text_in
 from infra.languages.wording import Wording, capitalised, wording
+from services.app.context import App
 from services.app.games import guide_of
 from services.app.move_text import read_move
 from services.app.sentences import SAY
-from services.http.web.challenges.match_draft import showcase_games
+from services.http.web.challenges.match_draft import offered_games, suggested_game
 from services.http.web.session import USUAL, BoardTheme, DisplaySettings, Visitor
 from services.words.endings import board_svg, over_by_rules, what_follows
 
@@ -202,10 +203,10 @@ def game_cards(found: Sequence[AnyRules], visitor: Visitor) -> list[GameCard]:
     return [game_card(rules, visitor) for rules in found]
 
 
-def welcome_game() -> AnyRules:
+def welcome_game(app: App) -> AnyRules:
     """Return the game that visitors try on the first page."""
-    found = [rules for rules in showcase_games() if (one := guide_of(rules.key)) and one.welcome]
-    return (found or showcase_games())[0]
+    found = (one for one in offered_games(app) if (guide := guide_of(one.key)) and guide.welcome)
+    return next(found, suggested_game(app))
 
 
 MAX_MOVES: Final = 5_000

@@ -28,6 +28,7 @@ from domain.rules import (
 )
 from infra.people.challenges import NOTE_LIMIT
 from services.app.context import App
+from services.app.games_off import is_off
 from services.app.opponents import robots_here, robots_play
 from services.app.queries import has_player
 from services.app.typed_values import typed_number
@@ -109,9 +110,14 @@ def showcase_games() -> tuple[AnyRules, ...]:
     return _latest_rules_of(sorted(several, key=lambda game: not game.featured))
 
 
-def suggested_game() -> AnyRules:
-    """Return the game that is suggested if none is chosen."""
-    return showcase_games()[0]
+def offered_games(app: App) -> tuple[AnyRules, ...]:
+    """Return those of `showcase_games` that are not switched off."""
+    return tuple(rules for rules in showcase_games() if not is_off(app, rules))
+
+
+def suggested_game(app: App) -> AnyRules:
+    """Return the game that is suggested if none is chosen; one that is off where all are."""
+    return (offered_games(app) or showcase_games())[0]
 
 
 def _latest_rules_of(games: Iterable[GamePackage]) -> tuple[AnyRules, ...]:
@@ -163,8 +169,8 @@ def needs_draw_by_default(rules: AnyRules) -> bool:
 
 def robot_offers(app: App, only: AnyRules | None = None) -> dict[str, Any]:
     """Return the robots' part of a page, of all games or of one; nothing where no robots play."""
-    games = showcase_games() if only is None else (only,)
-    if not robots_play(app) or games[0].players == (1,):
+    games = tuple(one for one in offered_games(app) if only in (None, one))
+    if not robots_play(app) or not games:
         return {"robot_games": (), "levels": (), "robot_key": ""}
     return {"robot_games": games, "levels": LEVELS, "robot_key": uuid4().hex}
 

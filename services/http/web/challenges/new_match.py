@@ -18,6 +18,7 @@ from services.app import challenges
 from services.app.challenges import gathers, proposal_of
 from services.app.clubs import club_at
 from services.app.error_codes import CODE_INFO
+from services.app.games_off import check_on
 from services.app.opponents import robots_here
 from services.app.play import give
 from services.app.queries import names_starting
@@ -30,8 +31,8 @@ from services.http.web.challenges.match_draft import (
     field_of,
     form_of_options,
     needs_draw_by_default,
+    offered_games,
     read_draft,
-    showcase_games,
     suggested_game,
 )
 from services.http.web.declared import Pages
@@ -64,7 +65,7 @@ def show_new(
     club: ClubParameter = "",
 ) -> Response[str]:
     """Show the form for a new match, with what the address chooses."""
-    rules = latest_rules(game.lower()) if game else suggested_game()
+    rules = latest_rules(game.lower()) if game else suggested_game(own_page.app)
     robots = [robot.userid for robot in robots_here(own_page.app)]
     filled = {"opponent": (opponent,), "against": ("name",)} if opponent else {}
     if opponent.lower() in robots:
@@ -86,7 +87,9 @@ def _form(
     mistakes: Mapping[str, str] | None = None,
     status: int = 200,
 ) -> Response[str]:
-    """Show the form as it was filled in, with a sentence for each mistake."""
+    """Show the form as it was filled in, with a sentence for each mistake; `game-off`."""
+    check_on(context.app, rules)
+    games = offered_games(context.app)
     draft = read_draft(context.app, visitor, rules, form)
     language = visitor.wording
     return render(
@@ -94,10 +97,10 @@ def _form(
         visitor,
         status=status,
         rules=rules,
-        games=showcase_games(),
-        sides={one.key: side_words(one, language) for one in showcase_games()},
-        forms={one.key: game_by_key(one.key).options_form for one in showcase_games()},
-        draws={one.key for one in showcase_games() if needs_draw_by_default(one)},
+        games=games,
+        sides={one.key: side_words(one, language) for one in games},
+        forms={one.key: game_by_key(one.key).options_form for one in games},
+        draws={one.key for one in games if needs_draw_by_default(one)},
         default_time=DEFAULT_TIME,
         invitation_days=INVITATION_DAYS,
         draft=draft,

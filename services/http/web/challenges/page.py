@@ -25,6 +25,8 @@ from infra.projections.ratings import Rating, pool_of
 from services.app import challenges
 from services.app.challenges import begun_when_full, fill_with_robot, gathers
 from services.app.clubs import visible_challenge
+from services.app.context import App
+from services.app.games_off import is_off
 from services.app.names import names_of
 from services.app.opponents import RobotPlayer, robot_of, robots_play
 from services.app.play import give
@@ -33,7 +35,7 @@ from services.app.sentences import SAY
 from services.app.start import start_by_name
 from services.http.context import ApiContext
 from services.http.streams.page_marks import ChallengesTopic, HomeTopic, page_marks
-from services.http.web.challenges.match_draft import chosen_terms, robot_offers, showcase_games
+from services.http.web.challenges.match_draft import chosen_terms, offered_games, robot_offers
 from services.http.web.challenges.new_match import seat_of_challenger
 from services.http.web.declared import Pages
 from services.http.web.forms import own_form
@@ -81,6 +83,8 @@ class OpenChallengeRow(msgspec.Struct, frozen=True):
     """Whether the player who takes it commits to a text for the draw."""
     listed: bool
     """Whether it is in the lists; if not, its players have its link."""
+    off: bool
+    """Whether the game is switched off, so that nobody can take it now."""
     rating: Rating | None = None
     """The challenger's rating in this game; None for a player without rated matches."""
 
@@ -91,7 +95,7 @@ def offers(
     """Return challenges as rows of a list for a visitor, with the challengers' ratings."""
     players = (player for one in found for player in one.players)
     names = names_of(context.app, players, visitor.wording)
-    rows = named_offers(found, names, visitor)
+    rows = named_offers(context.app, found, names, visitor)
     return [
         msgspec.structs.replace(row, rating=_rating(context, row.game, one.account))
         for row, one in zip(rows, found, strict=True)
@@ -104,13 +108,13 @@ def _rating(context: ApiContext, game: str, account: AccountId) -> Rating | None
 
 
 def named_offers(
-    found: Sequence[Challenge], names: Mapping[AccountId, str], visitor: Visitor
+    app: App, found: Sequence[Challenge], names: Mapping[AccountId, str], visitor: Visitor
 ) -> list[OpenChallengeRow]:
     """Return challenges as rows of a list, by the names of all their players."""
-    return [_offer(one, [names[player] for player in one.players], visitor) for one in found]
+    return [_offer(app, one, [names[player] for player in one.players], visitor) for one in found]
 
 
-def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChallengeRow:
+def _offer(app: App, one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChallengeRow:
     proposal, rules = one.proposal, rules_by_id(one.proposal.rules)
     agreed = read_start_options(one.words, proposal.seats)
     terms, variants = agreed.terms, variant_words(rules, proposal.options, visitor.wording)
@@ -139,6 +143,7 @@ def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChalle
         first="" if first is None or agreed.opening else sides[first],
         gathers=gathers(proposal),
         listed=proposal.listed,
+        off=is_off(app, rules),
     )
 
 
@@ -167,7 +172,7 @@ def show_challenges(asked: Asked, page: PageNumber = 1, game: GameParameter = ""
         visitor,
         offers=offers(asked.context, found, visitor),
         part=part,
-        games=showcase_games(),
+        games=offered_games(asked.app),
         game=key,
         mark=page_marks(asked.app, [ChallengesTopic()])[ChallengesTopic()],
         **robot_offers(asked.app),

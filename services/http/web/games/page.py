@@ -17,7 +17,8 @@ from domain.errors import Code, Refusal
 from domain.rules import game_by_key, latest_rules
 from domain.sentences import text_in
 from infra.redis.reads import read_all
-from services.app.games import game_keys, guide_of
+from services.app.games import guide_of
+from services.app.games_off import is_off, keys_on
 from services.app.opponents import robot_answers
 from services.app.sentences import SAY
 from services.http.requests import TRIAL
@@ -131,7 +132,7 @@ _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 @pages.get("/games")
 def show_games(asked: Asked) -> Response[str]:
     """Show all games and puzzles."""
-    app, known = asked.app, [latest_rules(key) for key in game_keys()]
+    app, known = asked.app, [latest_rules(key) for key in keys_on(asked.app)]
     counts = read_all(app.data, *(app.lists.read_count_playing(rules.key) for rules in known))
     cards = [game_card(rules, asked.visitor, n) for rules, n in zip(known, counts, strict=True)]
     return render(
@@ -154,6 +155,7 @@ def show_game(game: GameKey, asked: Asked) -> Response[str]:
         "game.html",
         visitor,
         rules=rules,
+        off=is_off(asked.app, rules),
         guide=guide,
         figures=guide_figures(rules.key, guide, visitor) if guide else (),
         card=game_card(rules, visitor),

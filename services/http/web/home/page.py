@@ -27,7 +27,8 @@ from infra.projections.tournaments import LISTS_OF_PHASES
 from infra.redis.reads import Read, read_all
 from infra.store.snapshots import read_snapshots
 from services.app.context import App
-from services.app.games import game_keys, read_game
+from services.app.games import read_game
+from services.app.games_off import keys_on
 from services.app.matches import load_state
 from services.app.names import names_by_seat, names_of, shown_names
 from services.app.tournament_names import names_in_notices, visible_names
@@ -47,7 +48,7 @@ from services.http.context import ApiContext
 from services.http.streams.page_marks import HomeTopic, home_mark, page_marks
 from services.http.web.boards.board_view import draw_match, game_cards, welcome_game
 from services.http.web.boards.live_try import easiest_robot, live_try
-from services.http.web.challenges.match_draft import robot_offers, showcase_games
+from services.http.web.challenges.match_draft import offered_games, robot_offers, showcase_games
 from services.http.web.challenges.page import named_offers, offers
 from services.http.web.declared import Pages
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row, named_rows, with_own
@@ -256,7 +257,7 @@ def show_home(asked: Asked) -> Response[str]:
         watched=watched_part(asked.context, home.followed, 0, _MAX_WATCHED, visitor),
         played=played_part(asked.context, account, home.followed, 0, _MAX_PLAYED, visitor),
         news=list(islice((one for one in news if one.current), _MAX_NEWS)),
-        offers=named_offers(home.challenges, home.names, visitor),
+        offers=named_offers(asked.app, home.challenges, home.names, visitor),
         offers_part=ListPart.of(
             visitor.wording.gettext("Open challenges"),
             start=0,
@@ -264,7 +265,7 @@ def show_home(asked: Asked) -> Response[str]:
             total=home.open.total,
             path="/challenges",
         ),
-        tiles=game_cards(showcase_games(), visitor),
+        tiles=game_cards(offered_games(asked.app), visitor),
         tournaments=[
             (one.row.number, one.name, progress(one.row, visitor.wording))
             for one in home.tournaments
@@ -298,16 +299,16 @@ class LiveMatch(msgspec.Struct, frozen=True):
 
 def _show_welcome(context: ApiContext, visitor: Visitor) -> Response[str]:
     """Show a guest what this is."""
-    known = [latest_rules(key) for key in game_keys()]
+    known = [latest_rules(key) for key in keys_on(context.app)]
     open_ = context.app.challenges.list_open(None, 0, _MAX_OFFERS)
     return render(
         "welcome.html",
         visitor,
         live=_live_match(context, visitor.wording),
-        live_try=live_try(welcome_game(), visitor.wording, easiest_robot(context.app)),
+        live_try=live_try(welcome_game(context.app), visitor.wording, easiest_robot(context.app)),
         games=game_cards([one for one in known if one.players != (1,)], visitor),
         puzzles=game_cards([one for one in known if one.players == (1,)], visitor),
-        offers=offers(context, open_, visitor),
+        offers=[one for one in offers(context, open_, visitor) if not one.off],
         **robot_offers(context.app),
     )
 

@@ -19,6 +19,7 @@ from infra.redis.reads import Read, read_all, read_nothing
 from services.app import tournaments
 from services.app.challenges import count_from
 from services.app.context import App
+from services.app.games_off import is_off
 from services.app.matches import staff_at_deal, was_sealed
 from services.app.queries import best_scores
 from services.app.rematch import rematch_board
@@ -214,6 +215,7 @@ def match_page(
         deal_button=offer_button(DEAL, words),
         staff=[table.names[seat] for seat in staff_at_deal(context.app, table.board, state)],
         again=_rematch(table, context, visitor),
+        off=table.repeatable and is_off(context.app, table.rules),
         sealed_before=table.repeatable and was_sealed(context.app, table.board, state),
     )
 

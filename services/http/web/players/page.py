@@ -34,7 +34,7 @@ from services.app.games import game_keys, read_multiplayer_game
 from services.app.names import names_of, robot_userids, shown_name
 from services.app.queries import find_player, head_to_head, pool, rating_series, ratings_of
 from services.http.context import ApiContext
-from services.http.web.challenges.match_draft import suggested_game
+from services.http.web.challenges.match_draft import showcase_games
 from services.http.web.declared import Pages
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row, rated_rows
 from services.http.web.params import (
@@ -383,7 +383,7 @@ class RatingRow(msgspec.Struct, frozen=True):
 @pages.get("/ratings", in_thread=False)
 def show_all_ratings() -> Redirect:
     """Show the ratings of the suggested game."""
-    return redirect_to(f"/ratings/{suggested_game().key}")
+    return redirect_to(f"/ratings/{showcase_games()[0].key}")
 
 
 @pages.get("/ratings/{game:str}")

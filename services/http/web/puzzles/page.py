@@ -12,7 +12,8 @@ from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
 from domain.sentences import Text, Translation
 from infra.projections.leaderboards import LeaderboardRow
-from services.app.games import game_keys, guide_of
+from services.app.games import guide_of
+from services.app.games_off import is_off, keys_on
 from services.app.names import names_by_seat
 from services.app.puzzles import MOST_MOVES, hand_in
 from services.app.queries import best_score_of, best_scores, count_scores, score_of
@@ -66,7 +67,7 @@ class Leaderboard(msgspec.Struct, frozen=True):
 def show_puzzles(asked: Asked) -> Response[str]:
     """Show the puzzles."""
     visitor = asked.visitor
-    alone = [rules for rules in map(latest_rules, game_keys()) if rules.players == (1,)]
+    alone = [rules for rules in map(latest_rules, keys_on(asked.app)) if rules.players == (1,)]
     return render(
         "puzzles.html",
         visitor,
@@ -157,6 +158,7 @@ def show_puzzle(puzzle: PuzzleDependency, asked: Asked, move: MoveText = "") -> 
         puzzle=puzzle,
         line=line,
         rules=rules,
+        off=is_off(asked.app, rules),
         shown=line.shown(plates=False),
         score=score,
         guide=guide_of(rules.key),

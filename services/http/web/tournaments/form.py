@@ -44,6 +44,7 @@ from infra.people.tournament_texts import MOST_OF_TEXT
 from services.app import tournaments
 from services.app.clubs import organised_by
 from services.app.error_codes import CODE_INFO
+from services.app.games_off import check_on
 from services.app.opponents import robots_play
 from services.app.tournament_plans import (
     USUAL_LEAGUE,
@@ -68,7 +69,7 @@ from services.http.web.challenges.match_draft import (
     mistakes_of_options,
     mistakes_of_time,
     number_between,
-    showcase_games,
+    offered_games,
     suggested_game,
 )
 from services.http.web.declared import Pages
@@ -192,7 +193,7 @@ def show_form(
     if like:
         earlier = tournaments.plan_like(own_page.app, own_page.account, like)
         return _form(own_page.context, own_page.visitor, _filled(earlier))
-    rules = latest_rules(game.lower()) if game else suggested_game()
+    rules = latest_rules(game.lower()) if game else suggested_game(own_page.app)
     chosen = {"game": (rules.key,), "club": (club,), "start": ("full",), **_USUAL}
     return _form(own_page.context, own_page.visitor, Form(chosen))
 
@@ -221,9 +222,10 @@ def _form(
     mistakes: Mapping[str, str] | None = None,
     status: int = 200,
 ) -> Response[str]:
-    """Show the form as it was filled in, with a sentence for each mistake."""
+    """Show the form as it was filled in, with a sentence for each mistake; `game-off`."""
     app, rules = context.app, latest_rules(form.get("game").lower())
-    games = [one for one in showcase_games() if 2 in one.players]  # noqa: PLR2004 - pairs
+    check_on(app, rules)
+    games = [one for one in offered_games(app) if 2 in one.players]  # noqa: PLR2004 - pairs
     kept = form.get(KEPT_TIME)
     return render(
         "new_tournament.html",
