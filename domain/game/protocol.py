@@ -181,6 +181,8 @@ class Rules(ABC, Generic[P, M, O]):
     """The frozen struct whose fields declare the option flags; see `domain.game.options`."""
     has_one_spelling: bool = True
     """Whether `check` returns each legal move unchanged; False if it may return another spelling."""
+    most_packed: int = 300
+    """The most bytes that a position packs into: a server keeps one for each match, and writes it at each move."""
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
 
