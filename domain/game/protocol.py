@@ -109,6 +109,10 @@ SAY: Final = Sentences(
             "the game {game!r} is not installed on this server; its matches are kept, and "
             "continue once it is installed"
         ),
+        "no-version": (
+            "there are no rules {rules!r} on this server, which has another version of the game; matches by them "
+            "are kept, and continue once that version is installed"
+        ),
     },
 )
 """The sentences of moves that no game's rules can follow."""

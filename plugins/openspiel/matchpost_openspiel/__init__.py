@@ -4,6 +4,7 @@ Importing this imports no OpenSpiel. Its own version is that of the rules which 
 a game otherwise.
 """
 
+import re
 from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Final
@@ -21,7 +22,9 @@ _BUDGETS: Final = Budgets(60, 300, 1_500)
 
 def rules_version(release: str) -> int:
     """Return the version of the rules that a release of OpenSpiel has: 20002 for 2.0.2."""
-    major, minor, patch = (int(part) for part in (*release.split("."), "0", "0")[:3])
+    if not (numbers := re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", release)):
+        raise ValueError(f"{release!r} is no release of OpenSpiel whose rules could be recorded")
+    major, minor, patch = (int(part or 0) for part in numbers.groups())
     return 10_000 * major + 100 * minor + patch
 
 

@@ -152,7 +152,9 @@ _HIDDEN: Final = 1
 """So many parts of a link can lie below another one's."""
 
 
-def links(text: str, cells: Iterable[tuple[str, int, int, int, int]]) -> Iterator[tuple[str, str, str]]:
+def links(
+    text: str, cells: Iterable[tuple[str, int, int, int, int]]
+) -> Iterator[tuple[str, str, str]]:
     """Yield the links between pegs of TwixT: the names of both ends, and whose they are."""
     lines = [line.ljust(120) for line in text.split("\n")]
     at = {(row, column): (name, line, place) for name, line, place, row, column in cells}
@@ -162,8 +164,13 @@ def links(text: str, cells: Iterable[tuple[str, int, int, int, int]]) -> Iterato
             other = at.get((row + down, column + across))
             if other is None or own == "." or lines[other[1]][other[2]] != own:
                 continue
-            signs = [(lines[line + below][place + right], sign) for below, right, sign in _LINKS[kind]]
-            if all(there in "_/|\\" for there, _ in signs) and sum(there != sign for there, sign in signs) <= _HIDDEN:
+            signs = [
+                (lines[line + below][place + right], sign) for below, right, sign in _LINKS[kind]
+            ]
+            if (
+                all(there in "_/|\\" for there, _ in signs)
+                and sum(there != sign for there, sign in signs) <= _HIDDEN
+            ):
                 yield name, other[0], own
 
 
@@ -188,10 +195,28 @@ def bars(text: str) -> tuple[Cell, ...]:
         row, upright = divmod(number, 2)
         for at in range(across + upright):
             if upright:
-                found.append(Cell(f"v{row + 1}{at + 1}", number, 4 * at, 2 * row + 1, 2 * at, "v" if line[4 * at] == "│" else "."))
+                found.append(
+                    Cell(
+                        f"v{row + 1}{at + 1}",
+                        number,
+                        4 * at,
+                        2 * row + 1,
+                        2 * at,
+                        "v" if line[4 * at] == "│" else ".",
+                    )
+                )
             else:
                 drawn = line[4 * at + 1 : 4 * at + 4] == "───"
-                found.append(Cell(f"h{row + 1}{at + 1}", number, 4 * at + 2, 2 * row, 2 * at + 1, "h" if drawn else "."))
+                found.append(
+                    Cell(
+                        f"h{row + 1}{at + 1}",
+                        number,
+                        4 * at + 2,
+                        2 * row,
+                        2 * at + 1,
+                        "h" if drawn else ".",
+                    )
+                )
     return tuple(found)
 
 
@@ -201,7 +226,9 @@ def _cells(board: Board, text: str) -> tuple[Cell, ...]:
         return bars(text)
     if board.heaps:
         return piles(text)
-    lines = [(number, re.fullmatch(board.row, line)) for number, line in enumerate(text.split("\n"))]
+    lines = [
+        (number, re.fullmatch(board.row, line)) for number, line in enumerate(text.split("\n"))
+    ]
     rows = [(number, found) for number, found in lines if found]
     cells, found_so_far = [], 0
     for row, (number, found) in enumerate(rows):
@@ -235,7 +262,10 @@ def from_code(code: str) -> str:
     letters = ascii_lowercase[:8] if is_chess else "987654321"
     labels = "87654321" if is_chess else ascii_lowercase
     hand = (rest[0] if not is_chess else pocket).strip("-")
-    shown = [f"{label} {''.join(f'{piece:>3}' for piece in row)}" for label, row in zip(labels, rows, strict=False)]
+    shown = [
+        f"{label} {''.join(f'{piece:>3}' for piece in row)}"
+        for label, row in zip(labels, rows, strict=False)
+    ]
     below = "  " + "".join(f"{letter:>3}" for letter in letters)
     lines = [*shown, below]
     if hand:

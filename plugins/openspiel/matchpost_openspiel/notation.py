@@ -1,6 +1,6 @@
 """The moves of OpenSpiel's games as matchpost writes them: lower case, no blanks, and places by letters and a number.
 
-OpenSpiel's own texts of actions, such as `Nf3`, `x(0,2)` or `wA1 bB1-`, mean something only in a position, and a few differ in case
+OpenSpiel's own texts of actions, such as `Nf3` or `x(0,2)`, mean something only in a position, and a few differ in case
 alone. What is written here is read alike in either case; docs/design/080-openspiel.md says why.
 """
 
@@ -15,8 +15,6 @@ Notation = Callable[[int, str, Seat], str]
 
 _PLACE: Final = re.compile(r"([a-z])(\d+)")
 _PAIR: Final = re.compile(r"\((\d+), ?(\d+)\)")
-_DIRECTIONS: Final = {"/": ("sw", "ne"), "-": ("w", "e"), "\\": ("nw", "se")}
-"""By its sign: where a tile of Hive lies whose sign stands before or behind that of its neighbour."""
 
 
 def from_above(row: int, column: int) -> str:
@@ -56,6 +54,7 @@ def cell(size: int) -> Notation:
 
 def pairs(rows: int, first: int = 0) -> Notation:
     """Return the notation of texts with pairs of a row from above and a column, counted from `first`; row 1 is below."""
+
     def written(action: int, text: str, player: Seat) -> str:
         del action, player
         found = ((int(row) - first, int(at) - first) for row, at in _PAIR.findall(text))
@@ -69,6 +68,7 @@ def chess(planes: int) -> Notation:
 
     An action has its square of origin, as the player sees the board, above `planes` kinds of steps.
     """
+
     def written(action: int, text: str, player: Seat) -> str:
         squares = re.findall(r"[a-h][1-8]", text)
         if "@" in text:
@@ -119,16 +119,3 @@ def nested(action: int, text: str, player: Seat) -> str:
     board, *square = map(int, re.findall(r"\d+", text))
     row, at = square or (1, 1)
     return from_above(3 * (board // 3) + row, 3 * (board % 3) + at)
-
-
-def hive(action: int, text: str, player: Seat) -> str:
-    """Return a tile, the one beside or below, and the direction from that: `ba1-wa3-ne`."""
-    del action, player
-    tile, _, where = text.lower().partition(" ")
-    if not where:
-        return tile
-    neighbour = where.strip("/-\\")
-    if neighbour == where:
-        return f"{tile}-{neighbour}"
-    before, behind = _DIRECTIONS[where[0] if where[0] in _DIRECTIONS else where[-1]]
-    return f"{tile}-{neighbour}-{before if where[0] in _DIRECTIONS else behind}"

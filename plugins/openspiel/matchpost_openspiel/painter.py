@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, groupby
+from itertools import combinations, groupby, pairwise
 from math import cos, dist, pi, sin
 from typing import Final
 
@@ -61,7 +61,7 @@ class Plan:
         top = min(point[1] for point in flat.values())
         if turned and board.shape in _SQUARES:
             flat = {name: (across + left - x, down + top - y) for name, (x, y) in flat.items()}
-        largest, above = _LARGEST, _EDGE
+        largest, above = _LARGEST, float(_EDGE)
         if board.heaps:
             left, across, top, down, largest = 0, board.heaps - 1, 0, 6, _TOKEN
         if board.shape is Shape.HEXAGONS:
@@ -128,7 +128,9 @@ class Plan:
             count = round(len(self.cells) ** 0.5) // blocks
             for at in range(count * count):
                 corner = (x + size * (at % count), y + size * (at // count))
-                yield element("rect", class_="frame", x=corner[0], y=corner[1], width=size, height=size)
+                yield element(
+                    "rect", class_="frame", x=corner[0], y=corner[1], width=size, height=size
+                )
 
     def _crossings(self) -> Iterator[str]:
         points = self.centres.values()
@@ -149,7 +151,10 @@ class Plan:
         lines = text.split("\n")
         where = {(line, column): name for name, line, column, _, _ in self.cells}
         by_column = sorted(where, key=lambda one: (one[1], one[0]))
-        pairs = [*zip(where, list(where)[1:], strict=False), *zip(by_column, by_column[1:], strict=False)]
+        pairs = [
+            *pairwise(where),
+            *pairwise(by_column),
+        ]
         for (line, column), (end, other) in pairs:
             if line == end:
                 between, joins = lines[line][column + 1 : other], "-"
@@ -157,7 +162,9 @@ class Plan:
                 between = "".join(lines[at][column : column + 1] for at in range(line + 1, end))
                 joins = "|" if column == other else ""
             if between and joins and not between.strip(joins):
-                yield outline((self.centres[where[line, column]], self.centres[where[end, other]])).rstrip("Z")
+                yield outline(
+                    (self.centres[where[line, column]], self.centres[where[end, other]])
+                ).rstrip("Z")
 
     def _dots(self) -> Iterator[Markup]:
         for name, (x, y) in self.centres.items():
@@ -188,7 +195,9 @@ class Plan:
 
     def _common(self, axis: int) -> Iterator[tuple[Point, str]]:
         """Yield of each row or column one of its points, and what the names of all its places have in common."""
-        for line, group in groupby(sorted(self.cells, key=lambda cell: cell[axis]), lambda cell: cell[axis]):
+        for line, group in groupby(
+            sorted(self.cells, key=lambda cell: cell[axis]), lambda cell: cell[axis]
+        ):
             names = [cell[0] for cell in group]
             if self.board.columns:
                 if axis == 4:  # noqa: PLR2004 - as above
@@ -241,12 +250,18 @@ def _lettered(letters: str, size: float) -> Iterable[Markup]:
     """Return the letters on a piece, as large as it has room for."""
     if letters:
         scale = size * (1.25 if len(letters) == 1 else 0.95) / _LETTER
-        yield element("g", text_line(letters, (0, 0), class_="letter"), transform=f"scale({number(scale)})")
+        yield element(
+            "g", text_line(letters, (0, 0), class_="letter"), transform=f"scale({number(scale)})"
+        )
 
 
 def _bar(kind: str, step: float) -> Markup:
     half = number(step / 2**0.5)
-    return element("path", class_="line of-dark", d=f"M-{half} 0H{half}" if kind == "h" else f"M0-{half}V{half}")
+    return element(
+        "path",
+        class_="line of-dark",
+        d=f"M-{half} 0H{half}" if kind == "h" else f"M0-{half}V{half}",
+    )
 
 
 class SpielPainter:
@@ -254,12 +269,15 @@ class SpielPainter:
 
     def __init__(self, spiel: Spiel) -> None:
         self._spiel: Final = spiel
+
     def paint(self, view: BoardInput) -> Picture:
         """Draw a position in SVG."""
         board, text = self._spiel.board, view.position["text"]
         cells = board.cells(text)
         where = tuple(cell[:5] for cell in cells)
-        skeleton = re.sub("[WB]", ".", text.partition("\n\n")[0]) if board.shape is Shape.POINTS else ""
+        skeleton = (
+            re.sub("[WB]", ".", text.partition("\n\n")[0]) if board.shape is Shape.POINTS else ""
+        )
         if not where:
             return self._empty(view)
         plan = _plan(board, where, skeleton, turned=view.turned)
@@ -277,7 +295,9 @@ class SpielPainter:
         more = [*self._owners(plan, text)]
         notes = re.findall(board.note, text) if board.note else []
         for at, note in enumerate(notes):
-            more.append(text_line(note, (WIDTH / 2, picture.height + _NOTE * at), class_="label large"))
+            more.append(
+                text_line(note, (WIDTH / 2, picture.height + _NOTE * at), class_="label large")
+            )
         height = picture.height + _NOTE * len(notes)
         return Picture((*picture.body, *more), height, picture.players, picture.sentences)
 
@@ -302,7 +322,11 @@ class SpielPainter:
         for seat in range(2):
             own = [kind for kind, piece in self._spiel.pieces.items() if piece[1] == seat]
             look = self._spiel.pieces[own[0]][0] if own else ("dark", "light")[seat]
-            shown = kinds[own[0]].icon() if own and own[0] in kinds else icon(f"{look} stone", *stone(look, 11))
+            shown = (
+                kinds[own[0]].icon()
+                if own and own[0] in kinds
+                else icon(f"{look} stone", *stone(look, 11))
+            )
             count = f"{sum(piece in own for piece in standing)}" if own else ""
             if board.scores:
                 count = (re.findall(board.scores[seat], text) or [""])[0]
@@ -312,7 +336,11 @@ class SpielPainter:
         return tuple(found)
 
     def _pits(
-        self, plan: Plan, cells: Sequence[Cell], players: Sequence[PlayerCaption], last: Sequence[str]
+        self,
+        plan: Plan,
+        cells: Sequence[Cell],
+        players: Sequence[PlayerCaption],
+        last: Sequence[str],
     ) -> Picture:
         """Draw pits with the number of seeds in each."""
         size = plan.unit * _PIT

@@ -34,7 +34,9 @@ class Reached:
             return {}
         player = self.state.current_player()
         return {
-            self._spiel.notation(action, self.state.action_to_string(player, action), player): action
+            self._spiel.notation(
+                action, self.state.action_to_string(player, action), player
+            ): action
             for action in self.state.legal_actions()
         }
 

@@ -1,7 +1,7 @@
 """The games of OpenSpiel that people can play by correspondence.
 
-Left out are games for one (cliff_walking, morpion_solitaire), another way to type Go (cursor_go), the same as Gomoku (mnk), and
-Quoridor, of whose rules OpenSpiel says itself that they have known faults.
+Left out are games for one (cliff_walking, morpion_solitaire), another way to type Go (cursor_go), the same as Gomoku (mnk),
+Quoridor, of whose rules OpenSpiel says itself that they have known faults, and Hive, whose tiles lie on no board.
 """
 
 from typing import Final
@@ -58,9 +58,7 @@ _SHOGI_ARMY: Final = (
     "K=king R=rook B=bishop G=gold_general S=silver_general N=knight L=lance P=pawn +R=dragon "
     "+B=horse +S=promoted_silver +N=promoted_knight +L=promoted_lance +P=promoted_pawn"
 )
-_XIANGQI_ARMY: Final = (
-    "G=general A=advisor E=elephant H=horse R=chariot C=cannon S=soldier"
-)
+_XIANGQI_ARMY: Final = "G=general A=advisor E=elephant H=horse R=chariot C=cannon S=soldier"
 _IN_HAND: Final = r"In hand: (\S+)"
 
 SPIELE: Final = (
