@@ -151,11 +151,7 @@ class Plan:
         lines = text.split("\n")
         where = {(line, column): name for name, line, column, _, _ in self.cells}
         by_column = sorted(where, key=lambda one: (one[1], one[0]))
-        pairs = [
-            *pairwise(where),
-            *pairwise(by_column),
-        ]
-        for (line, column), (end, other) in pairs:
+        for (line, column), (end, other) in (*pairwise(where), *pairwise(by_column)):
             if line == end:
                 between, joins = lines[line][column + 1 : other], "-"
             else:
