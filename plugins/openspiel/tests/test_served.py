@@ -80,7 +80,7 @@ def test_pages_show_a_board_with_places_to_touch(url, players):
         assert httpx.get(url + path, timeout=20).status_code == 200, path
 
 
-@pytest.mark.slow
+@pytest.mark.long  # tests/domain/test_versions.py holds the rule
 def test_a_match_of_another_version_of_openspiel_waits_for_it(tmp_path, packages):
     other = tmp_path / "newer" / "open_spiel-9.9.9.dist-info"
     other.mkdir(parents=True)
