@@ -110,6 +110,10 @@ SAY: Final = Sentences(
             "the game {game!r} is not installed on this server; its matches are kept, and "
             "continue once it is installed"
         ),
+        "no-version": (
+            "there are no rules {rules!r} on this server, which has another version of the game; matches by them "
+            "are kept, and continue once that version is installed"
+        ),
     },
 )
 """The sentences of moves that no game's rules can follow."""
@@ -182,6 +186,8 @@ class Rules(ABC, Generic[P, M, O]):
     """The frozen struct whose fields declare the option flags; see `domain.game.options`."""
     has_one_spelling: bool = True
     """Whether `check` returns each legal move unchanged; False if it may return another spelling."""
+    most_packed: int = 300
+    """The most bytes that a position packs into: a server keeps one for each match, and writes it at each move."""
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
 

@@ -26,8 +26,6 @@ from domain.random_numbers import RandomNumbers
 
 PLACE: Final = re.compile(r"[a-z]*\d+")
 """The names of places in a move, as pages find them."""
-MOST_PACKED: Final = 300
-"""Bytes of a packed position, of which a server keeps one for each match."""
 LONGEST: Final = 5_000
 """The most moves of a match at random."""
 _REASON: Final = re.compile(r"[a-z]+(-[a-z]+)*")
@@ -55,7 +53,7 @@ def require(holds: object, said: str) -> None:
 # --- one position
 
 
-def is_a_value(position: Any, most_packed: int = MOST_PACKED) -> None:
+def is_a_value(position: Any, most_packed: int) -> None:
     """Require that a position comes back unchanged from the bytes that are stored of it, and that these are few."""
     packed = msgspec.msgpack.encode(position)
     again = msgspec.msgpack.Decoder(type(position)).decode(packed)
@@ -194,7 +192,6 @@ def keeps_the_laws(
     players: int,
     flags: Sequence[str],
     seed: bytes,
-    most_packed: int = MOST_PACKED,
     longest: int = LONGEST,
 ) -> int:
     """Play a match at random to its end, and return its moves; raises `BrokenLaw` with the moves until then."""
@@ -207,7 +204,7 @@ def keeps_the_laws(
             require(len(played) < longest, f"it has not ended after {longest} moves at random")
             seat = rules.to_move(position)
             require(seat in range(players), f"the match goes on, and seat {seat!r} is to move")
-            is_a_value(position, most_packed)
+            is_a_value(position, rules.most_packed)
             has_moves(rules, position, numbers)
             if len(played) % _DRAWN_EACH == 0:
                 is_drawn(game, position, players)
@@ -234,7 +231,7 @@ def _how(players: int, flags: Sequence[str], played: Sequence[str]) -> str:
 # --- a whole package
 
 
-def faults_of(game: GamePackage, matches: int, most_packed: int = MOST_PACKED) -> Iterator[str]:
+def faults_of(game: GamePackage, matches: int) -> Iterator[str]:
     """Yield a sentence for each fault: of what the package declares, and of so many matches at random for each option.
 
     Of each kind of match the first fault alone is said.
@@ -246,7 +243,7 @@ def faults_of(game: GamePackage, matches: int, most_packed: int = MOST_PACKED) -
             try:
                 for number in range(matches):
                     seed = f"{rules.key} {players} {flags} {number}".encode().ljust(SEED_BYTES)
-                    keeps_the_laws(game, players, flags, seed[:SEED_BYTES], most_packed)
+                    keeps_the_laws(game, players, flags, seed[:SEED_BYTES])
             except BrokenLaw as broken:
                 yield str(broken)
 

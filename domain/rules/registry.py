@@ -83,15 +83,16 @@ class Registry:
     def rules_by_id(self, name: str) -> AnyRules:
         """Return the rules that a match recorded, such as `pow2/1`.
 
-        If the game is not installed they are `MissingRules`, which refuse every use. Raises `Refusal`
-        with `unknown-rules` if the game doesn't have this version.
+        If the game, or this version of it, is not installed they are `MissingRules`, which refuse every use. Raises
+        `Refusal` with `unknown-rules` if the name is none of rules.
         """
         try:
             return self._rules[name]
         except KeyError:
-            key, slash, _ = name.partition("/")
-            if slash and key not in self._games:
-                return MissingRules(name)
+            key, slash, version = name.partition("/")
+            there = key in self._games
+            if slash and (not there or version.isdecimal()):
+                return MissingRules(name, has_another=there)
             known = ", ".join(self._rules)
             raise Refusal(
                 Code.UNKNOWN_RULES, f"there are no rules {name!r}; known are {known}"

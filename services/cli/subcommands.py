@@ -19,15 +19,10 @@ from services.cli.flags import (
 )
 from services.cli.player_subcommands import PLAYER_SUBCOMMANDS, WAIT_SECONDS, Subcommand
 
-_DAYS: Final = (
-    "--days",
-    {
-        "type": whole_number,
-        "default": 0,
-        "metavar": "N",
-        "help": "suspend: for how many days; by default it has no end",
-    },
-)
+_DAYS: Final = ("--days", {
+    "type": whole_number, "default": 0, "metavar": "N",
+    "help": "suspend: for how many days; by default it has no end",
+})  # fmt: skip
 
 SUBCOMMANDS: Final = (
     *PLAYER_SUBCOMMANDS,

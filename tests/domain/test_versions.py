@@ -5,10 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from domain.errors import Refusal
+import pytest
+
+from domain.errors import Code, Refusal
 from domain.game.protocol import IllegalMove
 from domain.games.line.rules import Intersection, LinePosition, LineRules
 from domain.rules import (
+    MissingRules,
     Registry,
     all_games,
     game_by_key,
@@ -73,3 +76,14 @@ def test_recorded_games_replay_under_the_version_they_were_played_by() -> None:
         cornered += refusal(BOTH, "line/2", game["moves"].split()[0]) != ""
     assert len(games) >= 20
     assert cornered < len(games)
+
+
+def test_a_version_that_is_not_installed_stands_for_itself_and_refuses_to_be_played():
+    missing = BOTH.rules_by_id("line/3")
+    assert isinstance(missing, MissingRules)
+    assert (missing.key, missing.version, missing.title) == ("line", 3, "line (not installed)")
+    with pytest.raises(Refusal, match="there are no rules 'line/3' on this server") as refused:
+        missing.start(None, 2, None)
+    assert refused.value.code == Code.UNKNOWN_RULES
+    with pytest.raises(Refusal, match="there are no rules 'line/three'; known are pow2/1, "):
+        BOTH.rules_by_id("line/three")

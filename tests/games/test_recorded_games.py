@@ -16,7 +16,7 @@ from domain.errors import Refusal
 from domain.fairness import DrawStream
 from domain.game.protocol import AnyRules
 from domain.rules import all_rules, game_by_key, rules_by_id, rules_id
-from domain.rules.laws import MOST_PACKED, keeps_the_laws
+from domain.rules.laws import keeps_the_laws
 from infra.languages.wording import wording
 from infra.store.outcomes import encode_stored, parse, tail
 from tests.golden.make_games import GAMES, digest, read_games, record_of, replay, result
@@ -104,7 +104,7 @@ def test_a_refusal_is_stored_short_and_reads_as_it_was(rules: AnyRules) -> None:
 
 
 MATCHES = 4
-"""For each family; a game's `record.py` may have another bound of a packed position, `MOST_PACKED`."""
+"""For each family."""
 
 FAMILIES = [
     pytest.param(key, players, flags.split(), id=f"{key} {players} {flags}".strip())
@@ -115,7 +115,6 @@ FAMILIES = [
 
 @pytest.mark.parametrize(("key", "players", "flags"), FAMILIES)
 def test_matches_at_random_keep_the_laws(key, players, flags):
-    most = getattr(record_of(key), "MOST_PACKED", MOST_PACKED)
     for seed in range(MATCHES):
         drawn = Random(f"{key} {flags} {seed}").randbytes(32)
-        assert keeps_the_laws(game_by_key(key), players, flags, drawn, most) > 0
+        assert keeps_the_laws(game_by_key(key), players, flags, drawn) > 0

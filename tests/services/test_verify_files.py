@@ -96,7 +96,7 @@ def test_what_does_not_hold_is_named_on_standard_error(verified):
     (b'{"format":"matchpost-match/9"}', "the document has the format matchpost-match/9"),
     (b"c2sp.org/tlog-proof@v2\n\n", "a proof begins with"),
     (b"\n" * (1 << 21), "too long for a receipt or a proof"),
-    (write_document(replace(DOCUMENT, rules="pow2/99")), "there are no rules 'pow2/99'"),
+    (write_document(replace(DOCUMENT, rules="pow2/99")), "the rules 'pow2/99' are not installed"),
     (write_document(replace(DOCUMENT, rules="nim/1")), "the rules 'nim/1' are not installed"),
 ])  # fmt: skip
 def test_what_is_none_of_these_can_not_be_checked(verified, data, said):

@@ -212,6 +212,7 @@ class GoRules(Rules[GoPosition, Point, GoOptions]):
     displays = ("large",)
     options_type = GoOptions
     position_type = GoPosition
+    most_packed = 4_000  # it has six bytes for each board that was there, and random games are long
 
     def start(self, options: GoOptions, players: int, setup: object | None) -> GoPosition:
         """Return the empty board."""

@@ -16,7 +16,3 @@ PIECES = {
 def pieces(shown):
     """Return the classes and seat of each piece by its place."""
     return {name: PIECES[letter] for name, letter in shown["board"].items()}
-
-
-MOST_PACKED = 4_000
-"""Bytes of a packed position: it has six bytes for each board that was there, and random games are long."""

@@ -16,7 +16,7 @@ from litestar.response import Redirect
 
 from domain.match.state import MatchState
 from domain.records import AccountId
-from domain.rules import latest_rules
+from domain.rules import MissingRules, latest_rules, rules_by_id
 from domain.sentences import Translation
 from infra.people.account_lists import FollowList
 from infra.people.account_notices import MOST_ROWS, UnreadCounts, newest_first
@@ -318,7 +318,8 @@ def _live_match(context: ApiContext, language: Translation) -> LiveMatch | None:
     for rules in showcase_games():
         for row in context.app.lists.playing(rules.key, 0, 1):
             state = load_state(context.app, row.board)
-            if not state.has_no_position:
+            missing = isinstance(rules_by_id(state.rules), MissingRules)
+            if not missing and not state.has_no_position:
                 names = names_by_seat(context.app, state.seats, language)
                 svg = draw_match(state, state.ply, names, language=language)
                 return LiveMatch(row.board, rules.title, names, svg, state.ply, state.seq)
