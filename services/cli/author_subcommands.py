@@ -26,7 +26,7 @@ AUTHOR_SUBCOMMANDS: Final = (
         "check-game",
         "say what is wrong with the rules of an installed game",
         "Play matches at random, and say in sentences which of the laws of all games an installed game breaks. Exit code 1: "
-        "it breaks one.",
+        "it breaks one; 2: it can't be loaded.",
         (
             ("key", {"metavar": "KEY", "help": "the game"}),
             ("--matches", {

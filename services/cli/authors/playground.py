@@ -117,6 +117,7 @@ class _Request(BaseHTTPRequestHandler):
 
 def run(key: str, at: str) -> int:
     """Serve the board until Ctrl-C; a change that breaks the game is printed, and the board stays as it was."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # or the server would be left behind
     game = game_by_key(key.lower())
     spec = find_spec(game.package)
     if spec is None or spec.origin is None:
