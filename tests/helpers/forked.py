@@ -1,8 +1,8 @@
 """`matchpost` as a process that is forked from one which has imported what commands import.
 
-A command takes over half a second of the processor, nearly all of it for imports. Each process of the tests
-starts one parent and forks from it: every command is still a process as a user's is, with its own streams,
-folder, environment and exit code. Run as a program, this module is that parent.
+A command takes over half a second of the processor and a server over two, nearly all of it for imports. Each process
+of the tests starts one parent and forks from it: every command is still a process as a user's is, with its own
+streams, folder, environment and exit code. Run as a program, this module is that parent.
 """
 
 import atexit
@@ -23,9 +23,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Final
 
+from infra.process.failpoints import VARIABLE
+
 SCRIPT: Final = Path(sys.executable).with_name("matchpost")
 
-_SEEN_AT_START: Final = ("PYTHON", "LANG", "LC_", "TZ", "LD_", "MALLOC_")
+_SEEN_AT_START: Final = ("PYTHON", "LANG", "LC_", "TZ", "LD_", "MALLOC_", VARIABLE)
 """How the names of variables begin that a process reads when it starts, or when it imports."""
 _IMPORTED: Final = ("services.cli", "services.app", "services.client", "services.language")
 """Packages whose modules the commands need."""
@@ -44,7 +46,7 @@ def run_command(
     Raises TimeoutExpired after so many seconds, when the command is killed.
     """
     listed = [str(word) for word in words]
-    if _seen_at_start(env) != _seen_at_start(os.environ):
+    if not can_be_forked(env):
         return subprocess.run(
             [SCRIPT, *listed], env=env, capture_output=True, text=True, check=False,
             timeout=seconds, input=typed,
@@ -52,8 +54,19 @@ def run_command(
     with _file() as given, _file() as out, _file() as errors:
         given.write((typed or "").encode())
         given.seek(0)
-        code = _run_forked(listed, env, [given, out, errors], seconds)
+        command = Forked(listed, env, [given, out, errors])
+        try:
+            code = command.wait(seconds)
+        except subprocess.TimeoutExpired:
+            command.send_signal(signal.SIGKILL)
+            command.wait()
+            raise
         return subprocess.CompletedProcess(listed, code, _text(out), _text(errors))
+
+
+def can_be_forked(env: Mapping[str, str]) -> bool:
+    """Whether a process with these variables may have the imports of another one."""
+    return _seen_at_start(env) == _seen_at_start(os.environ)
 
 
 def _seen_at_start(env: Mapping[str, str]) -> dict[str, str]:
@@ -69,22 +82,38 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode()
 
 
-def _run_forked(
-    words: list[str], env: Mapping[str, str], streams: Sequence[IO[bytes]], seconds: float
-) -> int:
-    request = json.dumps({"words": words, "env": dict(env), "folder": str(Path.cwd())}).encode()
-    with socket.socket(socket.AF_UNIX) as parent:
-        parent.connect(_start_parent())
-        sent = len(request).to_bytes(_SIZE, "big")
-        socket.send_fds(parent, [sent], [stream.fileno() for stream in streams])
-        parent.sendall(request)
-        process = int.from_bytes(_receive(parent, _SIZE), "big")
-        parent.settimeout(seconds)
-        try:
-            return int(parent.recv(_SIZE))
-        except TimeoutError:
-            os.kill(process, signal.SIGKILL)
-            raise subprocess.TimeoutExpired(words, seconds) from None
+class Forked:
+    """A command that has been started, used as a `subprocess.Popen` is; its streams are open in it, too."""
+
+    def __init__(
+        self, words: Sequence[str], env: Mapping[str, str], streams: Sequence[IO[bytes]]
+    ) -> None:
+        self.args = words
+        self._code: int | None = None
+        request = {"words": words, "env": dict(env), "folder": str(Path.cwd())}
+        data = json.dumps(request).encode()
+        self._parent = socket.socket(socket.AF_UNIX)
+        self._parent.connect(_start_parent())
+        sent = len(data).to_bytes(_SIZE, "big")
+        socket.send_fds(self._parent, [sent], [stream.fileno() for stream in streams])
+        self._parent.sendall(data)
+        self.pid = int.from_bytes(_receive(self._parent, _SIZE), "big")
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its exit code; raise TimeoutExpired if it runs after so many seconds."""
+        if self._code is None:
+            self._parent.settimeout(timeout)
+            try:
+                self._code = int(self._parent.recv(_SIZE))
+            except TimeoutError:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0) from None
+            self._parent.close()
+        return self._code
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless the process has ended."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
 
 
 def _receive(connection: socket.socket, count: int) -> bytes:
@@ -101,7 +130,7 @@ def _start_parent() -> str:
         parent = subprocess.Popen(
             [sys.executable, "-P", __file__, str(listening.fileno())],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,  # nothing is written there, but a stream to a file would want to seek in a pipe
             pass_fds=[listening.fileno()],
         )
     atexit.register(parent.communicate)
@@ -147,6 +176,8 @@ class Parent:
         asking, _ = self._listening.accept()
         size, streams, _, _ = socket.recv_fds(asking, _SIZE, 3)
         request = json.loads(_receive(asking, int.from_bytes(size, "big")))
+        if request["words"][:1] == ["serve"]:
+            _import_server()
         process = os.fork()
         if process:
             for stream in streams:
@@ -174,6 +205,15 @@ class Parent:
         os.chdir(str(request["folder"]))
         os.environ.clear()
         os.environ.update(request["env"])  # type: ignore[call-overload]
+
+
+@functools.cache
+def _import_server() -> None:
+    """Import what the processes of a server share, and compress their files once for all of them."""
+    for name in import_module("services.serve.processes").SHARED_MODULES:
+        import_module(name)
+    import_module("services.http.web.assets").pack_assets()
+    gc.freeze()
 
 
 def main() -> int:

@@ -27,7 +27,7 @@ from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.directory import DataDirectory
 from infra.valkey.server import FOLDER, EmbeddedError, socket_url
-from tests.helpers.forked import SCRIPT, run_command
+from tests.helpers.forked import SCRIPT, Forked, can_be_forked, run_command
 from tests.helpers.gateways import StoreGateway
 
 SERVE = (str(SCRIPT), "serve")
@@ -63,31 +63,41 @@ class Served:
         # no test may read the login of the user that runs it
         self.env["XDG_CONFIG_HOME"] = str(data.parent / "config")
         self.env["XDG_CACHE_HOME"] = str(data.parent / "cache")
-        self.process: subprocess.Popen[str] | None = None
+        self.process: subprocess.Popen[bytes] | Forked | None = None
         self.url = ""
         """Of the HTTP API, where there is one."""
 
     def start(self) -> Self:
         """Start and wait for `ready`."""
-        self.log = (self.data.parent / "serve.log").open("a")
-        self.process = subprocess.Popen(
-            self._argv, env=self.env, stdout=subprocess.PIPE, stderr=self.log, text=True
-        )
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+        self.log = (self.data.parent / "serve.log").open("ab")
+        reading, writing = os.pipe()
+        self._output = os.fdopen(reading, encoding="utf-8")
+        with os.fdopen(writing, "wb") as out:
+            if self._argv == SERVE and can_be_forked(self.env):
+                with Path(os.devnull).open("rb") as empty:
+                    self.process = Forked(["serve"], self.env, [empty, out, self.log])
+            else:
+                self.process = subprocess.Popen(
+                    self._argv, env=self.env, stdout=out, stderr=self.log
+                )
+        for line in self._output:
             if line.startswith(_API):
                 self.url = line.removeprefix(_API).removesuffix("/api/\n")
             if line == "ready\n":
                 return self
-        raise AssertionError((self.data.parent / "serve.log").read_text())
+        code = self._wait(60)
+        raise AssertionError(f"ended with {code}: {(self.data.parent / 'serve.log').read_text()}")
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send a signal and wait for the end."""
         assert self.process is not None
         self.process.send_signal(number)
-        code = self.process.wait(120)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        return self._wait(120)
+
+    def _wait(self, seconds: float) -> int:
+        assert self.process is not None
+        code = self.process.wait(seconds)
+        self._output.close()
         self.log.close()
         self.process = None
         return code

@@ -190,13 +190,6 @@ def test_a_line_too_many_is_refused_and_those_before_it_are_answered(door):
 ALICE, BOB, CAROL = (f"{name} {PASSWORDS[name]}" for name in ("alice", "bob", "carol"))
 
 
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    app = FakeApp()
-    yield Terminal(app)
-    app.close()
-
-
 def refused(terminal: Terminal, line: str) -> str:
     """The sentence in which a line is refused because somebody does not want it."""
     answer = terminal.do(line)

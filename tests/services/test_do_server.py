@@ -29,7 +29,7 @@ from services.cli.do_protocol import (
     identity,
 )
 from services.cli.do_server import DoServer
-from tests.fakes.app import FakeApp, Terminal
+from tests.fakes.app import Terminal
 from tests.helpers.served import Served, until
 
 HERE = {"MATCHPOST_DEBUG": "1"}
@@ -166,13 +166,6 @@ def test_a_server_that_ends_at_work_leaves_an_outcome_that_is_not_known(
 
 
 # in this process
-
-
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    app = FakeApp()
-    yield Terminal(app)
-    app.close()
 
 
 @pytest.fixture

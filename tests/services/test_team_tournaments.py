@@ -1,12 +1,8 @@
 """Teams at each way in: what is typed, sent and pressed reaches the use cases, and how teams are shown."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from domain.errors import Code
 from services.app.tournaments import leave_all, visible_state
-from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.fakes.app import PASSWORDS, Terminal
 from tests.helpers.api import Api, Player, code_of, until
 from tests.helpers.web import door, refusal
 from workers.tournament_manager import TournamentManager
@@ -14,13 +10,6 @@ from workers.tournament_manager import TournamentManager
 ALICE = "alice mad-hatter"
 NEW = f"tournament new {ALICE} goliath --teams=2 --days=3 Town against Gown"
 TEAMS = {"name": "Town against Gown", "game": "goliath", "form": "teams", "team_size": 2}
-
-
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    app = FakeApp()
-    yield Terminal(app)
-    app.close()
 
 
 def said(terminal: Terminal, line: str) -> str:

@@ -1,12 +1,8 @@
 """Groups of three at each way in: what is typed, sent and pressed reaches the use cases, and how they are shown."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from domain.errors import Code
 from services.app.tournaments import plan_like, visible_state
-from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.fakes.app import PASSWORDS, Terminal
 from tests.helpers.api import Api, code_of, until
 from tests.helpers.web import door, refusal
 from workers.tournament_manager import TournamentManager
@@ -23,13 +19,6 @@ FORM = {
     "second-points": "2",
     "third-points": "0",
 }
-
-
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    app = FakeApp()
-    yield Terminal(app)
-    app.close()
 
 
 def test_a_tournament_is_typed_to_its_table(terminal: Terminal) -> None:

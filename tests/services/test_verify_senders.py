@@ -1,7 +1,6 @@
 """`verify` holds for what every kind of sender leads to, and for a whole match of every game."""
 
 import random
-from collections.abc import Iterator
 from hashlib import sha256
 from typing import get_args
 
@@ -32,7 +31,7 @@ from infra.audit.stored_match import check
 from infra.store.port import Store
 from services.app import imports
 from services.language import Language
-from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.fakes.app import PASSWORDS
 from tests.helpers.api import PASSWORD, Api, until
 from tests.helpers.doctor import damaged_matches
 from tests.helpers.timed import act_when_due
@@ -209,13 +208,6 @@ def test_every_kind_of_event_by_every_kind_of_sender_holds(api):
     assert {Nagged, Flagged, events.Ended} <= found["by_the_scheduler"]
     assert {events.Absent, events.Returned} <= found["by_a_vacation"]
     assert {events.Paused, events.Undone, events.Revealed} <= found["by_api"]
-
-
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    app = FakeApp()
-    yield Terminal(app)
-    app.close()
 
 
 def spelled_otherwise(position: object) -> str:
