@@ -249,6 +249,7 @@ def test_a_move_that_comes_too_late_is_refused_and_the_page_says_so(api, line, p
     assert moves_of(api, board) == moves
     line.mend(one)
     unsent = page.locator("#unsent")
+    expect(page.locator("body[data-kept]")).to_have_count(0)  # it has been loaded again
     expect(unsent).to_contain_text("j7-i5 was not played")
     expect(unsent).to_contain_text("The match has moved on in the meantime.")
     page.goto("/")
