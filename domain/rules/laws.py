@@ -79,7 +79,7 @@ def reads_what_it_writes(rules: AnyRules, move: Any) -> None:
 
 
 def reads_alike_or_refuses(rules: AnyRules, text: str) -> bool:
-    """Return whether a text is a move, which then has to be read from what is written of it."""
+    """Return whether a text is a move, which then has to be read from its canonical text."""
     try:
         move = rules.read(text)
     except UnreadableMove:

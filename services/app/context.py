@@ -3,25 +3,21 @@
 Each part is made when it is first asked for, so that a command which needs no server touches none.
 A test passes in its fakes.
 
-The connections of an event loop, with the store and the gateway on them.
-
 The actor: an account that a front end has proven, before it calls any use case.
 """
 
-from asyncio import to_thread
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
-from functools import cached_property, partial
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 import redis
-from redis import asyncio as aredis
 
 from domain.records import AccountId, CommandId, command_id
 from infra.archive.archive import Archive
-from infra.archive.store import AsyncStoreWithArchive, StoreWithArchive
+from infra.archive.store import StoreWithArchive
 from infra.durability.durability import DurabilityNotes, Mode, Occasion, verify
 from infra.durability.durability_watch import DurabilityWatch
 from infra.mail.account_changes import account_change_mailer
@@ -68,24 +64,23 @@ from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
 from infra.projections.tournaments import Tournaments
-from infra.redis import keys
-from infra.redis.autopipeline import AutoPipeline, CommandPipeline, open_pipeline, raise_errors
-from infra.redis.clients import make_async_client, make_client
+from infra.redis.clients import make_client
 from infra.redis.confirmed_writes import ConfirmingRedis
 from infra.redis.keys import Lane
 from infra.redis.server import ServerTime
 from infra.settings.game_packages import load_games
 from infra.settings.settings import Settings
-from infra.store.async_gateway import AsyncCommandGateway, AsyncStore, gateway_in_thread
+from infra.store.async_gateway import gateway_in_thread
 from infra.store.draw_texts import DrawTexts
 from infra.store.failures import DamagedMatches
 from infra.store.gateway import Gateway
-from infra.store.leases import AsyncLaneLeases, LaneLeases
+from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import Store
 from infra.store.seed_chains import SeedChains
 from infra.store.trimmed_leaves import published_logs
 from infra.valkey.server import queue_url, socket_url
+from services.app.loop_connections import open_gateway
 
 if TYPE_CHECKING:
     from infra.archive.objects import PageStore, PublishedLeaves
@@ -93,63 +88,6 @@ if TYPE_CHECKING:
     from infra.log.proofs import LogProofs
     from infra.log.receipts import ReceiptSigner
     from infra.people.openid import Provider
-
-
-_MAX_CONNECTIONS: Final = 16
-"""Connections of an event loop to each server; a few subscriptions are all that need one."""
-
-
-class LoopConnections(msgspec.Struct, frozen=True):
-    """The connections of an event loop to the servers of the matches and of the queue."""
-
-    queue: aredis.Redis
-    """For subscriptions."""
-    pipe: CommandPipeline
-    """To the matches' server."""
-    queue_pipe: CommandPipeline
-    store: AsyncStore
-    lanes: AsyncLaneLeases
-
-    async def noted_fault(self) -> str:
-        """Return what the last verification has found; empty if nobody has verified lately."""
-        (note,) = raise_errors(await self.queue_pipe.send([("GET", keys.DURABILITY)]))
-        return (note or b"").decode()
-
-
-@asynccontextmanager
-async def open_connections(parts: "App") -> AsyncIterator[LoopConnections]:
-    """Open the connections of an event loop, and close them at the end."""
-    async with (
-        make_async_client(parts.queue_url, max_connections=_MAX_CONNECTIONS) as queue,
-        open_pipeline(parts.url) as pipe,
-        AutoPipeline(queue) as apart,
-    ):
-        store = AsyncStoreWithArchive(
-            pipe, parts.store.layout(), parts.settings.queue_cap, parts.archive
-        )
-        queue_pipe = pipe if parts.queue_url == parts.url else apart
-        lanes = AsyncLaneLeases(queue_pipe, parts.wake)
-        yield LoopConnections(queue, pipe, queue_pipe, store, lanes)
-
-
-def gateway_on(
-    loop: LoopConnections, watch: DurabilityWatch, *, durable: bool
-) -> AsyncCommandGateway:
-    """Return the gateway for commands, which is to be opened in the loop."""
-    return AsyncCommandGateway(
-        *(loop.store, loop.lanes, loop.queue, loop.noted_fault if durable else None),
-        confirm=partial(to_thread, watch.confirm),
-    )
-
-
-@asynccontextmanager
-async def open_gateway(parts: "App") -> AsyncIterator[AsyncCommandGateway]:
-    """Open a gateway for commands with connections of its own."""
-    async with (
-        open_connections(parts) as loop,
-        gateway_on(loop, parts.durability_watch(), durable=parts.durable) as gateway,
-    ):
-        yield gateway
 
 
 class App:

@@ -20,8 +20,9 @@ from infra.people.admission import Admission
 from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import raise_errors
 from infra.store.async_gateway import AsyncCommandGateway, AsyncStore, ThreadGateway
-from services.app.context import App, gateway_on, open_connections
+from services.app.context import App
 from services.app.damaged_match import UNREADABLE, damaged_match
+from services.app.loop_connections import gateway_on, open_connections
 from services.app.matches import RecentPublishedSizes, check_exists
 from services.app.play import LoopPlay
 from services.doctor.recent import RecentDiagnosis

@@ -68,7 +68,7 @@ ENGLISH = re.compile(
 
 NAMES = re.compile(
     r"The Power of Two|That's My Line|Cooperative That's My Line|David and Goliath|Get a Jump On|"
-    r"One by One|Two by Two|Kadon Enterprises, Inc\.|P o T|(mp_)?\.?board\.svg|"
+    r"One by One|Two by Two|Lines of Action|Kadon Enterprises, Inc\.|P o T|(mp_)?\.?board\.svg|"
     r"-[a-z_]+(=\S+)?|https?://\S+|\S+@\S+|\b[a-z]\d+\b"
 )
 """Proper names of games and publishers, options and addresses, which are the same everywhere."""

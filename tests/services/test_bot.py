@@ -363,7 +363,7 @@ def running(
         try:
             yield process
         finally:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
 
 
 def test_the_bot_of_the_page_plays_a_whole_match(server, deep, tmp_path):

@@ -51,6 +51,7 @@ def client(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> M
     return import_module("made")
 
 
+@pytest.mark.long
 def test_a_client_in_python_plays_a_whole_match(api: Api, client: ModuleType) -> None:
     with ExitStack() as stack:
         _play_in_python(api, client, stack)

@@ -208,6 +208,7 @@ def test_a_move_is_sent_although_no_page_is_open_any_more(api, line, player, pai
     until(lambda: moves_of(api, board) == "m13-j7 a13-d7 j7-i5")
 
 
+@pytest.mark.long
 def test_a_notification_brings_up_to_date_what_is_kept(api, line, player, pair):
     me, other, board = pair
     me.move(board, "j7-i5")
@@ -261,6 +262,7 @@ def test_a_move_that_comes_too_late_is_refused_and_the_page_says_so(api, line, p
     assert (moves_of(api, board), stored(page)) == (moves, [])
 
 
+@pytest.mark.long
 def test_a_move_that_waits_can_be_replaced_and_withdrawn(api, line, player, pair):
     me, _, board = pair
     one = player(me)
@@ -295,6 +297,7 @@ def test_who_logs_out_leaves_nothing_even_without_a_connection(api, line, player
     assert moves_of(api, board) == "m13-j7 a13-d7"
 
 
+@pytest.mark.long
 def test_a_log_out_deletes_all_that_is_kept(player, pair):
     me, _, board = pair
     one = player(me)
@@ -305,6 +308,7 @@ def test_a_log_out_deletes_all_that_is_kept(player, pair):
     until(lambda: kept(page) == [])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["/", "/games", "/m/{board}"])
 def test_after_a_log_out_elsewhere_the_next_answer_deletes_all_that_is_kept(api, player, pair, path):  # fmt: skip
     me, _, board = pair
@@ -341,6 +345,7 @@ def test_another_account_of_the_browser_sees_and_sends_nothing(api, line, player
     assert (moves_of(api, board), stored(page)) == ("m13-j7 a13-d7", [])
 
 
+@pytest.mark.long
 def test_after_the_end_of_a_session_the_move_is_sent_once_its_player_has_logged_in(api, line, player, pair):  # fmt: skip
     me, _, board = pair
     one = player(me)
@@ -360,6 +365,7 @@ def test_after_the_end_of_a_session_the_move_is_sent_once_its_player_has_logged_
     until(lambda: moves_of(api, board) == "m13-j7 a13-d7 j7-i5")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_kept_page_is_german_accessible_and_fits_a_phone(line, player, pair, theme):
     me, _, board = pair

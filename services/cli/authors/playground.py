@@ -57,14 +57,14 @@ class _Playground(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, listener: socket, inner: str) -> None:
-        super().__init__(listener.getsockname()[:2], _Request, bind_and_activate=False)
+        super().__init__(listener.getsockname()[:2], _Passed, bind_and_activate=False)
         self.socket.close()
         self.socket = listener
         self.inner: Final = inner
         self.replaced = 0
 
 
-class _Request(BaseHTTPRequestHandler):
+class _Passed(BaseHTTPRequestHandler):
     """One request of a browser."""
 
     server: _Playground
