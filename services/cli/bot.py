@@ -5,6 +5,7 @@ plays it. It never resigns by itself. A lost connection is made again, and no mo
 is made of the board, the number of the match's last event and the move.
 """
 
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -50,7 +51,8 @@ _NO_ACCESS: Final = frozenset({Code.UNKNOWN_TOKEN, Code.UNAUTHORIZED, Code.MISSI
 
 
 def run(command: Sequence[str], url: str, plain: bool, seconds: float) -> int:  # noqa: FBT001 - called by keyword
-    """Play until Ctrl-C, and return the exit code."""
+    """Play until Ctrl-C or a stop signal, and return the exit code."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # or the engine would be left behind
     connection = require_connection(url)
     if connection.token is None:
         raise Refusal(
