@@ -44,50 +44,50 @@ class Cell(NamedTuple):
 
 
 def downward(row: int, column: int, number: int, rows: int) -> str:
-    """Name places by letters, and numbers from above."""
+    """Return names by letters, and numbers from above."""
     del number, rows
     return f"{ascii_lowercase[column]}{row + 1}"
 
 
 def upward(row: int, column: int, number: int, rows: int) -> str:
-    """Name places by letters, and numbers from below."""
+    """Return names by letters, and numbers from below."""
     del number
     return f"{ascii_lowercase[column]}{rows - row}"
 
 
 def go_points(row: int, column: int, number: int, rows: int) -> str:
-    """Name points as `upward`, without the letter i."""
+    """Return names as `upward` does, without the letter i."""
     del number
     return f"{'abcdefghjklmnopqrst'[column]}{rows - row}"
 
 
 def numbered(row: int, column: int, number: int, rows: int) -> str:
-    """Name places by their number in reading order, from 0."""
+    """Return numbers in reading order, from 0, as names."""
     del row, column, rows
     return f"{number}"
 
 
 def hexagon_of(size: int) -> Naming:
-    """Name the hexagons of a board with that many on a side: letters are diagonals, numbers are rows from above."""
+    """Return the names of the hexagons of a board with that many on a side: letters are diagonals, numbers are rows from above."""
     return lambda row, column, number, rows: (  # noqa: ARG005
         f"{ascii_lowercase[column + max(0, row - size + 1)]}{row + 1}"
     )
 
 
 def shogi_squares(row: int, column: int, number: int, rows: int) -> str:
-    """Name squares by the letter of their row and the number of their file, which are counted from the upper right."""
+    """Return names of squares by the letter of their row and the number of their file, which are counted from the upper right."""
     del number
     return f"{ascii_lowercase[row]}{rows - column}"
 
 
 def mancala_pits(row: int, column: int, number: int, rows: int) -> str:
-    """Name pits as OpenSpiel counts them, around the board."""
+    """Return names of pits as OpenSpiel counts them, around the board."""
     del number, rows
     return f"{column + 1 if row else 13 - column}"
 
 
 def oware_pits(row: int, column: int, number: int, rows: int) -> str:
-    """Name pits by the letter that OpenSpiel writes beside each, and by the player whose row it is."""
+    """Return names of pits by the letter that OpenSpiel writes beside each, and by the player whose row it is."""
     del number, rows
     return f"{ascii_lowercase[column]}1" if row else f"{ascii_lowercase[5 - column]}2"
 
