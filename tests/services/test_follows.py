@@ -13,56 +13,47 @@ def following(player: Player) -> dict[str, list[object]]:
     return found
 
 
-def watch_by_api(fan: Player, guest: Guest, board: int, *, on: bool) -> None:
-    del guest
-    path = f"/api/account/following/matches/{board}"
-    assert (fan.put(path, None) if on else fan.delete(path)).status_code == 204
+class Fan:
+    """Somebody who watches, follows and mutes, by one of the ways in, and looks at pages."""
+
+    def __init__(self, player: Player, guest: Guest, way: str) -> None:
+        self.player, self.guest, self.way = player, guest, way
+
+    def sets(self, api: str, page: str, do: str, line: str, said: str, *, on: bool) -> None:
+        do = do if on else f"un{do}"
+        if self.way == "api":
+            sent = self.player.put(api, None) if on else self.player.delete(api)
+            assert sent.status_code == 204
+        elif self.way == "page":
+            posted = self.guest.send(f"{page}/{do}", on=page)
+            assert (posted.status_code, posted.headers["location"]) == (303, page)
+        else:
+            assert said in self.player.line(f"{do} {line}")
+
+    def watches(self, board: int, *, on: bool) -> None:
+        api = f"/api/account/following/matches/{board}"
+        self.sets(api, f"/m/{board}", "watch", str(board), f"match {board}", on=on)
+
+    def follows(self, name: str, *, on: bool) -> None:
+        api = f"/api/account/following/players/{name.upper()}"
+        self.sets(api, f"/players/{name}", "follow", name, "`watching`", on=on)
+
+    def mutes(self, board: int, *, on: bool) -> None:
+        api, said = f"/api/matches/{board}/chat/mute", f"the chat of match {board}"
+        self.sets(api, f"/m/{board}", "mute", str(board), said, on=on)
 
 
-def watch_by_page(fan: Player, guest: Guest, board: int, *, on: bool) -> None:
-    del fan
-    sent = guest.send(f"/m/{board}/{'watch' if on else 'unwatch'}", on=f"/m/{board}")
-    assert (sent.status_code, sent.headers["location"]) == (303, f"/m/{board}")
+WAYS = ["api", "page", "line"]
 
 
-def watch_by_line(fan: Player, guest: Guest, board: int, *, on: bool) -> None:
-    del guest
-    assert f"match {board}" in fan.line(f"{'watch' if on else 'unwatch'} {board}")
-
-
-def follow_by_api(fan: Player, guest: Guest, name: str, *, on: bool) -> None:
-    del guest
-    path = f"/api/account/following/players/{name.upper()}"
-    assert (fan.put(path, None) if on else fan.delete(path)).status_code == 204
-
-
-def follow_by_page(fan: Player, guest: Guest, name: str, *, on: bool) -> None:
-    del fan
-    sent = guest.send(f"/players/{name}/{'follow' if on else 'unfollow'}", on=f"/players/{name}")
-    assert (sent.status_code, sent.headers["location"]) == (303, f"/players/{name}")
-
-
-def follow_by_line(fan: Player, guest: Guest, name: str, *, on: bool) -> None:
-    del guest
-    assert "`watching`" in fan.line(f"{'follow' if on else 'unfollow'} {name}")
-
-
-@pytest.mark.parametrize(
-    ("watch", "follow"),
-    [
-        (watch_by_api, follow_by_api),
-        (watch_by_page, follow_by_page),
-        (watch_by_line, follow_by_line),
-    ],
-)
-def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch, follow):
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, way):
     fan, one, other = api.players(3)
     board, played = api.begun(one, other), api.begun(one, other)
-    guest = come()
-    guest.log_in(fan.name)
+    who = Fan(fan, guest := come(fan), way)
     for _ in range(2):  # repeated it is no error
-        watch(fan, guest, board, on=True)
-        follow(fan, guest, one.name, on=True)
+        who.watches(board, on=True)
+        who.follows(one.name, on=True)
     assert following(fan) == {"matches": [board], "players": [one.name]}
     api.caught_up()
     said = fan.line("watching")
@@ -80,8 +71,8 @@ def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch
     assert f"/m/{board}/unwatch" in Read(guest.page(f"/m/{board}")).forms
     assert f"/players/{one.name}/unfollow" in Read(guest.page(f"/players/{one.name}")).forms
     for _ in range(2):
-        watch(fan, guest, board, on=False)
-        follow(fan, guest, one.name, on=False)
+        who.watches(board, on=False)
+        who.follows(one.name, on=False)
     assert following(fan) == {"matches": [], "players": []}
     assert "you aren't watching any matches or following anyone" in fan.line("watching")
     assert 'id="watching"' not in guest.page("/")
@@ -117,8 +108,7 @@ def test_who_is_blocked_follows_and_watches_no_longer(api, come):
         assert (again.status_code, code_of(again)) == (403, "not-wanted")
         assert again.json()["detail"] == f"{star.name} doesn't let you follow or watch"
     assert "doesn't let you follow or watch" in fan.line(f"follow {star.name}")
-    guest = come()
-    guest.log_in(fan.name)
+    guest = come(fan)
     sent = guest.send(f"/players/{star.name}/follow", on=f"/players/{star.name}")
     assert sent.status_code == 403
     assert f"{star.name} doesn&#39;t let you follow or watch" in sent.text
@@ -146,8 +136,7 @@ def test_nobody_else_learns_who_watches_and_follows(api, come):
     board = api.match(star, third)
     assert fan.put(f"/api/account/following/players/{star.name}", None).is_success
     assert fan.put(f"/api/account/following/matches/{board}", None).is_success
-    guest = come()
-    guest.log_in(star.name)
+    guest = come(star)
     for path in (f"/m/{board}", f"/players/{star.name}", f"/players/{fan.name}", "/", "/watching"):
         page = guest.page(path)
         assert path.endswith(fan.name) or fan.name not in page, path
@@ -155,29 +144,11 @@ def test_nobody_else_learns_who_watches_and_follows(api, come):
     assert fan.name not in star.get("/api/notices").text
 
 
-def mute_by_api(player: Player, guest: Guest, board: int, *, on: bool) -> None:
-    del guest
-    path = f"/api/matches/{board}/chat/mute"
-    assert (player.put(path, None) if on else player.delete(path)).status_code == 204
-
-
-def mute_by_page(player: Player, guest: Guest, board: int, *, on: bool) -> None:
-    del player
-    sent = guest.send(f"/m/{board}/{'mute' if on else 'unmute'}", on=f"/m/{board}")
-    assert (sent.status_code, sent.headers["location"]) == (303, f"/m/{board}")
-
-
-def mute_by_line(player: Player, guest: Guest, board: int, *, on: bool) -> None:
-    del guest
-    assert f"the chat of match {board}" in player.line(f"{'mute' if on else 'unmute'} {board}")
-
-
-@pytest.mark.parametrize("mute", [mute_by_api, mute_by_page, mute_by_line])
-def test_a_muted_chat_brings_no_notice_and_can_be_read(api, come, mute):
+@pytest.mark.parametrize("way", WAYS)
+def test_a_muted_chat_brings_no_notice_and_can_be_read(api, come, way):
     one, other = api.players()
     board = api.match(one, other)
-    guest = come()
-    guest.log_in(one.name)
+    who = Fan(one, guest := come(one), way)
 
     def unread() -> dict[int, int]:
         return api.parts.unread.counts(one.account).boards
@@ -185,11 +156,11 @@ def test_a_muted_chat_brings_no_notice_and_can_be_read(api, come, mute):
     def say(text: str) -> None:
         assert other.post(f"/api/matches/{board}/chat", {"text": text}).is_success
 
-    mute(one, guest, board, on=True)
+    who.mutes(board, on=True)
     say("nobody hears this")
     assert unread() == {}
     assert "nobody hears this" in guest.page(f"/m/{board}")
     assert "/mute" not in str(Read(guest.page(f"/m/{board}")).forms)
-    mute(one, guest, board, on=False)
+    who.mutes(board, on=False)
     say("but this")
     assert unread() == {board: 1}

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from itertools import islice
 
-import httpx
 import pytest
 from msgspec.structs import replace
 
@@ -31,7 +30,7 @@ from workers.mail.mailer import Mailer
 from workers.tournament_manager import TournamentManager
 
 SITE = "http://localhost:8080"
-MOVES = list(islice(whole_game("torere"), 2))
+MOVES = list(islice(whole_game("torere"), 4))
 
 
 @pytest.fixture(scope="module")
@@ -89,20 +88,34 @@ def test_a_browser_is_told_in_its_language_whose_turn_it_is(api, service, mailer
     claims = claims_of(sent.headers["Authorization"])
     assert (claims["aud"], claims["sub"]) == (service.url, SITE)
     assert claims["k"] == vapid_key(api.parts).public
+    # what passed meanwhile is not told; chat and other news are
+    assert ben.move(board, MOVES[1]).is_success
+    assert ann.move(board, MOVES[2]).is_success
+    assert ben.move(board, MOVES[3]).is_success
+    ann.post(f"/api/matches/{board}/chat", {"text": "hello"})
+    ann.give(board, {"do": "resign"})
+    work_out(mailer)
+    assert sorted(one["title"] for one in browser.messages()[1:]) == [
+        "Du hast Mū tōrere gegen ann gewonnen",
+        "ann hat in Mū tōrere etwas gesagt",
+    ]
 
 
 def test_a_service_that_is_away_gets_it_later_and_a_browser_that_is_gone_is_forgotten(
     api, service, mailer, monkeypatch
 ):
     gil, hal = api.player(name="gil"), api.player(name="hal")
-    there, away, gone = (allow(hal, service, name) for name in ("there", "away", "gone"))
-    service.answers |= {"/away": 503, "/gone": 410}
+    there, away, gone, led = (
+        allow(hal, service, name) for name in ("there", "away", "gone", "led-away")
+    )
+    service.answers |= {"/away": 503, "/gone": 410, "/led-away": 302}
     board = api.match(gil, hal, game="torere")
     monkeypatch.setattr(push_worker, "REST_SECONDS", 0.0)
     work_out(mailer)
-    assert len(there.messages()) == len(away.messages()) == len(gone.messages()) == 1
+    assert len(service.received) == 4, "a redirect is not followed"
+    assert all(len(one.messages()) == 1 for one in (there, away, gone, led))
     listed = hal.get("/api/account/push").json()["browsers"]
-    assert sorted(one["label"] for one in listed) == ["away", "there"]
+    assert sorted(one["label"] for one in listed) == ["away", "led-away", "there"]
     queue = PushQueue(api.parts.data)
     assert queue.due(api.parts.store.now(), 10) == []
     service.answers.clear()
@@ -111,15 +124,6 @@ def test_a_service_that_is_away_gets_it_later_and_a_browser_that_is_gone_is_forg
     work_out(mailer)
     assert (len(there.messages()), len(away.messages())) == (1, 2)
     assert away.messages()[1]["path"] == f"/m/{board}"
-
-
-def test_a_redirect_is_not_followed(api, service, mailer):
-    ida, jon = api.player(name="ida"), api.player(name="jon")
-    allow(jon, service, "led-away")
-    service.answers["/led-away"] = 302
-    api.match(ida, jon, game="torere")
-    work_out(mailer)
-    assert {one.path for one in service.received} == {"/led-away"}
 
 
 def test_whoever_logs_out_is_not_told_in_that_browser(api, service, mailer):
@@ -143,15 +147,50 @@ def test_whoever_logs_out_is_not_told_in_that_browser(api, service, mailer):
     assert api.parts.push_subscriptions.of(kim.account) == []
 
 
-def test_an_old_token_adds_a_browser_only_with_the_password(api, service):
+def test_a_token_adds_a_browser_with_the_password_if_it_is_old_and_the_browser_ends_with_it(
+    api, service, mailer
+):
     rae = api.player()
     past = Tokens(api.parts.data, lambda: api.parts.store.now() - FRESH_MS - 1_000)
-    old = Player(api, rae.name, rae.account, past.issue(rae.account, "old", ["account"]).text)
-    body = Browser(service, "of-rae").json
-    refused = old.post("/api/account/push", body)
+    token = past.issue(rae.account, "old", ["account"])
+    old = Player(api, rae.name, rae.account, token.text)
+    browser = Browser(service, "of-rae")
+    refused = old.post("/api/account/push", browser.json)
     assert (refused.status_code, code_of(refused)) == (403, "password-needed")
     assert rae.get("/api/account/push").json()["browsers"] == []
-    assert old.post("/api/account/push", {**body, "password": PASSWORD}).status_code == 201
+    assert old.post("/api/account/push", {**browser.json, "password": PASSWORD}).status_code == 201
+    (login,) = [one.login for one in api.parts.push_subscriptions.of(rae.account)]
+    assert rae.delete(f"/api/tokens/{login}").status_code == 204
+    api.match(api.player(), rae, game="torere")
+    work_out(mailer)
+    assert browser.messages() == []
+    assert rae.get("/api/account/push").json()["browsers"] == []
+
+
+def test_what_can_not_be_subscribed_is_refused_and_an_account_has_so_many_browsers(api, service):
+    ray, fine = api.player(), Browser(service, "of-ray").json
+    for endpoint, wrong in (
+        ("https://169.254.169.254/latest", {}),
+        ("http://127.0.0.1:1/x", {}),
+        ("", {}),
+        (fine["endpoint"], {"p256dh": "AAAA"}),
+        (fine["endpoint"], {"p256dh": "B" * 87}),
+        (fine["endpoint"], {"auth": "AAAA"}),
+        (fine["endpoint"], {"auth": "é"}),
+    ):
+        wanted = {**fine, "endpoint": endpoint, "keys": fine["keys"] | wrong}
+        answer = ray.post("/api/account/push", wanted)
+        assert (answer.status_code, code_of(answer)) == (422, "bad-option"), (endpoint, wrong)
+    assert ray.get("/api/account/push").json()["browsers"] == []
+    for number in range(MOST_SUBSCRIPTIONS):
+        allow(ray, service, f"ray-{number}")
+    allow(ray, service, "ray-0")
+    assert code_of(ray.post("/api/account/push", fine)) == "too-many"
+    found = ray.get("/api/account/push").json()["browsers"]
+    assert len(found) == MOST_SUBSCRIPTIONS
+    for one in found:
+        assert ray.delete(f"/api/account/push/{one['id']}").status_code == 204
+    assert ray.get("/api/account/push").json()["browsers"] == []
 
 
 def test_a_deleted_account_leaves_nothing(api, service, mailer):
@@ -197,27 +236,6 @@ def test_a_kill_between_queue_and_cursor_queues_it_once_and_one_after_sending_se
     assert len({one["title"] for one in browser.messages()}) == 1
 
 
-@pytest.mark.parametrize(("endpoint", "keys"), [
-    ("https://169.254.169.254/latest", {}),
-    ("http://127.0.0.1:1/x", {}),
-    ("", {}),
-    (None, {"p256dh": "AAAA"}),
-    (None, {"p256dh": "B" * 87}),
-    (None, {"auth": "AAAA"}),
-    (None, {"auth": "é"}),
-])  # fmt: skip
-def test_an_unknown_service_and_unusable_keys_are_refused_and_nothing_is_sent(
-    api, service, endpoint, keys
-):
-    ray = api.player(name=f"ray{abs(hash((endpoint, str(keys)))) % 10**8}")
-    wanted = Browser(service, "of-ray").json
-    wanted["endpoint"] = wanted["endpoint"] if endpoint is None else endpoint
-    wanted["keys"] |= keys
-    answer = ray.post("/api/account/push", wanted)
-    assert (answer.status_code, code_of(answer)) == (422, "bad-option")
-    assert ray.get("/api/account/push").json()["browsers"] == []
-
-
 def test_a_server_without_push_says_so_and_queues_nothing(tmp_path):
     with Api(tmp_path) as api, PushService() as service:
         tom = api.player(name="tom")
@@ -230,30 +248,6 @@ def test_a_server_without_push_says_so_and_queues_nothing(tmp_path):
             guest = come()
             guest.log_in("tom")
             assert "This server doesn’t send notifications" in guest.page("/account")
-
-
-def test_what_passed_meanwhile_is_not_told(api, service, mailer):
-    cid, dan = api.player(name="cid"), api.player(name="dan")
-    browser = allow(dan, service, "of-dan")
-    board = api.match(cid, dan, game="torere")
-    work_out(mailer)
-    before = len(browser.messages())
-    assert cid.move(board, MOVES[0]).is_success
-    assert dan.move(board, MOVES[1]).is_success
-    work_out(mailer)
-    assert len(browser.messages()) == before
-
-
-def test_other_news_and_chat_are_told(api, service, mailer):
-    eve, flo = api.player(name="eve"), api.player(name="flo")
-    browser = allow(flo, service, "of-flo")
-    board = api.begun(eve, flo, game="torere")
-    eve.post(f"/api/matches/{board}/chat", {"text": "hello"})
-    eve.post(f"/api/matches/{board}/commands", {"do": "resign"})
-    work_out(mailer)
-    titles = [one["title"] for one in browser.messages()]
-    assert "eve sent a message in Mū tōrere" in titles
-    assert "You won Mū tōrere against eve" in titles
 
 
 def test_a_start_of_a_tournament_is_one_notification_and_none_of_its_matches(api, service, mailer):
@@ -325,37 +319,3 @@ def test_an_address_that_no_program_can_ask_is_refused_by_the_client(service):
     assert nobody.send(gone, PushMessage(b"{}", "m1", 60)) is PushStatus.AWAY
     client.close()
     nobody.close()
-
-
-def test_a_browser_that_a_token_added_ends_with_it(api, service, mailer):
-    pia = api.player()
-    browser = allow(pia, service, "of-pia")
-    (token,) = api.parts.tokens.list_of(pia.account)
-    assert [one.login for one in api.parts.push_subscriptions.of(pia.account)] == [token.id]
-    again = api.player_of(pia.name)
-    assert pia.delete(f"/api/tokens/{token.id}").status_code == 204
-    api.match(api.player(), pia, game="torere")
-    work_out(mailer)
-    assert browser.messages() == []
-    assert again.get("/api/account/push").json()["browsers"] == []
-
-
-def test_an_account_has_so_many_browsers_and_removes_them(api, service):
-    sam = api.player(name="sam")
-    for number in range(MOST_SUBSCRIPTIONS):
-        allow(sam, service, f"sam-{number}")
-    allow(sam, service, "sam-0")
-    more = sam.post("/api/account/push", Browser(service, "sam-more").json)
-    assert code_of(more) == "too-many"
-    found = sam.get("/api/account/push").json()
-    assert len(found["browsers"]) == MOST_SUBSCRIPTIONS
-    for one in found["browsers"]:
-        assert sam.delete(f"/api/account/push/{one['id']}").status_code == 204
-    assert sam.get("/api/account/push").json()["browsers"] == []
-
-
-def test_the_service_worker_is_at_the_root(api):
-    answer = httpx.get(f"{api.url}/sw.js", trust_env=False)
-    assert answer.headers["content-type"].startswith("text/javascript")
-    assert answer.headers["cache-control"] == "no-cache"
-    assert "showNotification" in answer.text

@@ -9,7 +9,7 @@ from infra.people.clubs import ClubAudience, ClubRole
 from services.app.accounts import delete_account
 from services.app.clubs import ClubChanges, change_club
 from tests.helpers.api import PASSWORD, Api, Player, until
-from tests.helpers.web import Guest, Read, door
+from tests.helpers.web import Guest, Read
 from workers.tournament_manager import TournamentManager
 
 CUP = {"name": "Cup & <saucer>", "game": "goliath", "section": 3, "players": 3, "when_full": True}
@@ -55,24 +55,25 @@ def knights(api: Api, owner: Player, members: list[Player]) -> str:
     return club.path
 
 
-def test_lists_of_matches_name_the_tournament_while_they_go_on_and_afterwards(api: Api) -> None:
+def test_lists_of_matches_name_the_tournament_while_they_go_on_and_afterwards(
+    api: Api, come
+) -> None:
     host, *players = api.players(4)
     number = begun(api, host, players)
     link = f'<a href="/tournaments/{number}" dir="auto">{SHOWN}</a>'
     rows = api.http.get(f"/api/matches?player={players[0].name}").json()["matches"]
     assert [one["tournament"] for one in rows] == [number] * 2
-    with door(api) as come:
-        own, guest = come(players[0]), come()
-        for path in ("/matches?state=waiting", "/matches?state=others", "/"):
-            assert SHOWN in own.page(path), path
-        for path in (f"/players/{players[0].name}", "/playing", "/games/goliath"):
-            assert link in guest.page(path), path
-        resign(api, number, players[0])
-        assert guest.page(f"/players/{players[0].name}/matches?state=finished").count(link) == 2
-        board = api.begun(host, players[0], game="torere")
-        api.caught_up()
-        rows = api.http.get(f"/api/matches?player={players[0].name}").json()["matches"]
-        assert [(one["board"], one["tournament"]) for one in rows] == [(board, None)]
+    own, guest = come(players[0]), come()
+    for path in ("/matches?state=waiting", "/matches?state=others", "/"):
+        assert SHOWN in own.page(path), path
+    for path in (f"/players/{players[0].name}", "/playing", "/games/goliath"):
+        assert link in guest.page(path), path
+    resign(api, number, players[0])
+    assert guest.page(f"/players/{players[0].name}/matches?state=finished").count(link) == 2
+    board = api.begun(host, players[0], game="torere")
+    api.caught_up()
+    rows = api.http.get(f"/api/matches?player={players[0].name}").json()["matches"]
+    assert [(one["board"], one["tournament"]) for one in rows] == [(board, None)]
 
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -92,75 +93,72 @@ def news(guest: Guest, number: int, language: str = "en") -> list[tuple[str, str
     return [*zip((one.findtext(f"{ATOM}title", "") for one in entries), paths, strict=True)]
 
 
-def test_the_feed_has_the_start_the_results_and_the_places_without_who_is_erased(api: Api) -> None:
+def test_the_feed_has_the_start_the_results_and_the_places_without_who_is_erased(
+    api: Api, come
+) -> None:
     host, *players = api.players(4)
     number = begun(api, host, players)
     there = f"/tournaments/{number}"
-    with door(api) as come:
-        assert news(come(), number) == [("Cup & <saucer> has started", there)]
-        resign(api, number, players[0])
-        resign(api, number, players[1])
-        assert host.post(f"/api/tournaments/{number}/confirm").is_success
-        found = news(come(), number)
-        won = f"Cup & <saucer> is over; in first place: {players[2].name}"
-        assert found[:2] == [(won, there), ("All matches of Cup & <saucer> are over", there)]
-        boards = api.parts.tournaments.matches(number).values()
-        assert {path for _, path in found[2:5]} == {f"/m/{one.board}" for one in boards}
-        assert (
-            sum(players[0].name in title and "\N{MINUS SIGN}" in title for title, _ in found) == 2
-        )
-        delete_account(api.parts, players[2].name, PASSWORD)
-        titles = [title for title, _ in news(come(), number, "de")]
-        assert titles[0].startswith("Cup & <saucer> ist beendet; auf dem ersten Platz: ")
-        assert players[2].name not in " ".join(titles)
+    assert news(come(), number) == [("Cup & <saucer> has started", there)]
+    resign(api, number, players[0])
+    resign(api, number, players[1])
+    assert host.post(f"/api/tournaments/{number}/confirm").is_success
+    found = news(come(), number)
+    won = f"Cup & <saucer> is over; in first place: {players[2].name}"
+    assert found[:2] == [(won, there), ("All matches of Cup & <saucer> are over", there)]
+    boards = api.parts.tournaments.matches(number).values()
+    assert {path for _, path in found[2:5]} == {f"/m/{one.board}" for one in boards}
+    assert sum(players[0].name in title and "\N{MINUS SIGN}" in title for title, _ in found) == 2
+    delete_account(api.parts, players[2].name, PASSWORD)
+    titles = [title for title, _ in news(come(), number, "de")]
+    assert titles[0].startswith("Cup & <saucer> ist beendet; auf dem ersten Platz: ")
+    assert players[2].name not in " ".join(titles)
 
 
-def test_any_site_may_frame_a_table_which_shows_the_same_to_everybody(api: Api) -> None:
+def test_any_site_may_frame_a_table_which_shows_the_same_to_everybody(api: Api, come) -> None:
     host, *players = api.players(4)
     number = begun(api, host, players)
     there = f"/tournaments/{number}"
-    with door(api) as come:
-        for guest in (come(), come(players[0]), come(host)):
-            answer = guest.get(f"{there}/embed")
-            assert "frame-ancestors *" in answer.headers["content-security-policy"]
-            assert "set-cookie" not in answer.headers
-            read = Read(answer.text)
-            assert read.forms == read.inline == []
-            assert 'class="me"' not in answer.text
-            assert re.search(r'data-boards="\d+:\d+,\d+:\d+,\d+:\d+"', answer.text)
-            assert answer.text.count('<th scope="row"') == 3
-            shown = guest.page(there)
-            assert f"{there}/embed&quot; width=" in shown
-            assert f'type="application/atom+xml" href="{there}/feed"' in shown
-        draft = host.post("/api/tournaments", CUP).headers["location"].removeprefix("/api")
-        own = come(host)
-        assert "/embed" not in own.page(draft)
-        for path in (f"{draft}/embed", f"{draft}/feed"):
-            assert own.get(path).status_code == 404
+    for guest in (come(), come(players[0]), come(host)):
+        answer = guest.get(f"{there}/embed")
+        assert "frame-ancestors *" in answer.headers["content-security-policy"]
+        assert "set-cookie" not in answer.headers
+        read = Read(answer.text)
+        assert read.forms == read.inline == []
+        assert 'class="me"' not in answer.text
+        assert re.search(r'data-boards="\d+:\d+,\d+:\d+,\d+:\d+"', answer.text)
+        assert answer.text.count('<th scope="row"') == 3
+        shown = guest.page(there)
+        assert f"{there}/embed&quot; width=" in shown
+        assert f'type="application/atom+xml" href="{there}/feed"' in shown
+    draft = host.post("/api/tournaments", CUP).headers["location"].removeprefix("/api")
+    own = come(host)
+    assert "/embed" not in own.page(draft)
+    for path in (f"{draft}/embed", f"{draft}/feed"):
+        assert own.get(path).status_code == 404
 
 
 def test_a_private_club_s_tournament_is_in_no_frame_no_feed_and_no_stranger_s_list(
-    api: Api,
+    api: Api, come
 ) -> None:
     owner, *members = api.players(4)
     path = knights(api, owner, members)
     there = f"/tournaments/{begun(api, owner, members, club=path, name='Secret')}"
     lists = ("/playing", f"/players/{members[0].name}")
-    with door(api) as come:
-        member, strangers = come(members[0]), (come(api.player()), come())
-        shown = member.page(there)
-        assert ("/embed" in shown, "/feed" in shown) == (False, False)
-        assert all("Secret" in come(members[1]).page(one) for one in lists)
-        for guest in strangers:
-            for one in lists:
-                shown = guest.page(one)
-                assert members[0].name in shown
-                assert ("Secret" in shown, f'href="{there}"' in shown) == (False, False)
-        for guest in (member, come(owner), *strangers):
-            for part in ("embed", "feed"):
-                answer = guest.get(f"{there}/{part}")
-                assert (answer.status_code, "Secret" in answer.text) == (404, False)
-                assert members[1].name not in answer.text
-        change_club(api.parts, owner.account, path, ClubChanges(visible_to=ClubAudience.EVERYBODY))
-        assert "Secret" in come().page(f"{there}/embed")
-        assert come().get(f"{there}/feed").status_code == 200
+    member, strangers = come(members[0]), (come(api.player()), come())
+    shown = member.page(there)
+    assert ("/embed" in shown, "/feed" in shown) == (False, False)
+    assert all("Secret" in come(members[1]).page(one) for one in lists)
+    for guest in strangers:
+        for one in lists:
+            shown = guest.page(one)
+            assert members[0].name in shown
+            assert ("Secret" in shown, f'href="{there}"' in shown) == (False, False)
+    for guest in (member, come(owner), *strangers):
+        for part in ("embed", "feed"):
+            answer = guest.get(f"{there}/{part}")
+            assert (answer.status_code, "Secret" in answer.text) == (404, False)
+            assert members[1].name not in answer.text
+    change_club(api.parts, owner.account, path, ClubChanges(visible_to=ClubAudience.EVERYBODY))
+    assert "Secret" in come().page(f"{there}/embed")
+    assert come().get(f"{there}/feed").status_code == 200

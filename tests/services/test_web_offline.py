@@ -6,7 +6,6 @@ from redis.exceptions import RedisError
 
 from infra.people.sessions import Sessions
 from services.app.matches import load_state
-from services.http.web.assets import ASSETS
 from services.http.web.offline import page
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, refusal
@@ -79,7 +78,9 @@ def test_a_move_for_another_position_at_the_same_ply_is_refused(api, come):
     assert moves_of(api, board) == "m13-j7 a13-c11 j7-i5"
 
 
-def test_the_worker_is_one_script_without_imports():
-    text = ASSETS["sw.js"].data.decode()
-    assert all(name in text for name in ("pageFor", "sendAll", "showNotification"))
-    assert "import " not in text
+def test_the_worker_is_one_script_at_the_root_without_imports(come):
+    answer = come().get("/sw.js")
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert answer.headers["cache-control"] == "no-cache"
+    assert all(name in answer.text for name in ("pageFor", "sendAll", "showNotification"))
+    assert "import " not in answer.text

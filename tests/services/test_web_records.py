@@ -4,16 +4,13 @@ import html
 import re
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from hashlib import sha256
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from domain.engine.match_analysis import ANALYSIS_VERSION
 from domain.engine.turning_points import AnalysedPosition
-from domain.match.events import Claimed, Event, ResultChanged
+from domain.match.events import Claimed, ResultChanged
 from domain.match.history import decode_event, leaf_hash
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
@@ -29,7 +26,7 @@ from services.http.web.render import HEADERS
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.api import Api, Player, until
 from tests.helpers.publishing import log_keys, publish, receipts_keys
-from tests.helpers.web import Guest, Read, verify_page
+from tests.helpers.web import Read, verify_page
 from tests.services.matches_by_form import start
 
 MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2")
@@ -64,6 +61,7 @@ def test_the_mark_says_what_is_published_and_behind_it_are_the_files(api, come, 
     assert "proof.txt" not in page(match)
     early = guest.get(f"{match}/proof.txt")
     assert (early.status_code, "in the published log within a minute" in early.text) == (404, True)
+    assert guest.get(f"{match}/9/proof.txt").status_code == 404
     publish(api)
     events, key = api.parts.store.events(board), log_keys(api)[board % 4]
     for place, seq in (("", 9), ("/0", 1), ("/1", 3), ("/2", 8), ("/3", 9)):
@@ -79,6 +77,7 @@ def test_the_mark_says_what_is_published_and_behind_it_are_the_files(api, come, 
     assert two.move(board, "a1-a7").is_success
     until(lambda: kept(page(match)))  # sizes that were read before the test are kept for a second
     assert kept(page(match)) == kept(page(f"{match}/1")) == 3
+    assert f"{match}/0/proof.txt" in page(f"{match}/0")
     assert '<li hidden><a id="proof"' in page(f"{match}/4")
     assert '<li hidden><a id="proof"' not in page(f"{match}/3")
     publish(api)
@@ -159,7 +158,9 @@ def store(parts, board, losses):
 
 def test_the_way_from_the_match_to_its_chart(come, pair, parts, board):
     for page in (f"/m/{board}", f"/m/{board}/1"):
-        assert f"/m/{board}/analysis" in Read(pair[0].page(page)).links
+        shown = pair[0].page(page)
+        assert f"/m/{board}/analysis" in Read(shown).links
+        assert 'class="judged"' not in shown
     path = f"/m/{board}/analysis"
     asked = come().send(path, on="/login")
     assert asked.headers["location"].startswith("/login")
@@ -182,6 +183,10 @@ def test_the_way_from_the_match_to_its_chart(come, pair, parts, board):
 def test_turning_points_lead_to_the_replay_and_lines_are_gone_through(come, parts, board):
     store(parts, board, {3})
     guest = come()
+    for match in (f"/m/{board}", f"/m/{board}/1"):
+        shown = guest.page(match)
+        assert f"/m/{board}/analysis/3" in Read(shown).links
+        assert re.search(r'class="judged"[^>]*>\?\?</a>', shown)
     page = guest.page(f"/m/{board}/analysis")
     assert Read(page).links.count(f"/m/{board}/3") == 3  # in the chart, the list and the table
     assert "from 60 % to 30 %" in page
@@ -231,23 +236,26 @@ def test_a_case_takes_its_course_on_the_pages_of_those_whom_it_concerns(api, com
     assert "for a ruling</a>" not in alice.page("/")
     assert f'href="{case}?case=5"' in arbiter.page("/cases")
     shown = arbiter.page(f"{case}?case=5")
-    for part in (
-        "Claim and rulings",
-        "The board after move 1",
-        "Clocks",
-        "What was refused",
-        "Record",
-    ):
-        assert part in shown
+    parts = ("Claim and rulings", "The board after move 1", "Clocks", "What was refused", "Record")
+    assert all(part in shown for part in parts)
     assert "<code>illegal-move</code>" in shown
     assert "Your ruling" in shown
     assert "Your ruling" not in alice.page(case)
     # a ruling is shown before it is given
     fields = {"case": "5", "verdict": "result", "winner": "Light", "text": "It was so."}
-    preview = arbiter.send(f"{match}/rule", {"do": "preview", **fields}, on=case).text
-    assert f"If you submit this: Light ({alice.name}) wins the match." in preview
-    assert ">It was so.</textarea>" in preview
-    assert isinstance(last(), Claimed)
+    for ruling, said in (
+        ({}, f"If you submit this: Light ({alice.name}) wins the match."),
+        ({"verdict": "dismissed"}, "If you submit this: nothing changes."),
+        ({"verdict": "back", "ply": "0", "time-Dark": "36"}, "gets 1 day 12 hours more"),
+        ({"verdict": "draw"}, "If you submit this: the match is a draw."),
+        ({"verdict": "annul"}, "the match is annulled"),
+        ({"verdict": "time", "time-Light": "24"}, "gets 1 day more"),
+    ):
+        sent = {"do": "preview", **fields, **ruling}
+        preview = arbiter.send(f"{match}/rule", sent, on=case).text
+        assert said in preview
+        assert ">It was so.</textarea>" in preview
+        assert isinstance(last(), Claimed)
     given = arbiter.send(f"{match}/rule", {"do": "rule", **fields}, on=case)
     assert given.headers["location"] == f"{case}?case=5"
     assert isinstance(last(), ResultChanged)
@@ -295,72 +303,6 @@ def test_only_a_browser_that_has_the_text_of_the_match_counts_as_seen(api, come)
     assert not api.parts.data.exists(keys.seen_texts(one.account))
 
 
-class Recorded(NamedTuple):
-    """A match with three moves, of which the second was taken back and played again, before a player."""
-
-    api: Api
-    guest: Guest
-    two: list[Player]
-    board: int
-
-
-@contextmanager
-def recorded(folder: Path, *, keys: bool = True) -> Iterator[Recorded]:
-    with Api(folder) as api, Guest(api) as guest:
-        if keys:
-            generate_keys(api.settings.data / "keys", "play.example.org")
-        two = api.players()
-        board = api.begun(*two)
-        assert two[0].move(board, MOVES[0]).is_success
-        assert two[1].move(board, "a13-d7").is_success
-        assert two[1].give(board, {"do": "offer", "kind": "undo"}).is_success
-        assert two[0].give(board, {"do": "accept"}).is_success
-        assert two[1].move(board, MOVES[1]).is_success
-        assert two[0].move(board, MOVES[2]).is_success
-        guest.log_in(two[0].name)
-        yield Recorded(api, guest, two, board)
-
-
-@pytest.fixture
-def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
-    monkeypatch.setattr(matches, "SIZES_SECONDS", 0.0)
-    with recorded(tmp_path) as match:
-        yield match
-
-
-def test_the_mark_says_what_is_published(match: Recorded):
-    board, page = match.board, match.guest.page
-    assert kept(page(f"/m/{board}")) == kept(page(f"/m/{board}/1")) == 0
-    assert "Saved · being added to the public log" in page(f"/m/{board}")
-    assert f"/m/{board}/receipt.txt" in page(f"/m/{board}")
-    assert "proof.txt" not in page(f"/m/{board}")
-    early = match.guest.get(f"/m/{board}/proof.txt")
-    assert early.status_code == 404
-    assert "in the published log within a minute" in early.text
-    assert match.guest.get(f"/m/{board}/9/proof.txt").status_code == 404
-    publish(match.api)
-    assert match.two[1].move(board, "a1-a7").is_success
-    assert "Saved · being added to the public log" in page(f"/m/{board}")
-    assert kept(page(f"/m/{board}")) == kept(page(f"/m/{board}/1")) == 3
-    assert f"/m/{board}/3/proof.txt" in page(f"/m/{board}/3")
-    assert f"/m/{board}/0/proof.txt" in page(f"/m/{board}/0")
-    assert '<li hidden><a id="proof"' in page(f"/m/{board}/4")
-    assert '<li hidden><a id="proof"' not in page(f"/m/{board}/3")
-    publish(match.api)
-    for shown in (page(f"/m/{board}"), match.api.http.get(f"/m/{board}").text):
-        assert re.search(r'Recorded and published: <a href="/m/\d+/proof.txt"', shown)
-        assert kept(shown) == 4
-
-
-def test_a_list_of_moves_has_the_marks_of_the_analysis(come, parts, board):
-    assert 'class="judged"' not in come().page(f"/m/{board}")
-    store(parts, board, {3})
-    for page in (f"/m/{board}", f"/m/{board}/1"):
-        found = come().page(page)
-        assert f"/m/{board}/analysis/3" in Read(found).links
-        assert re.search(r'class="judged"[^>]*>\?\?</a>', found)
-
-
 def test_a_puzzle_has_a_line_for_its_score_and_one_for_what_is_within_reach(api, come, parts):
     one = api.player()
     board = api.begun(one, game="one")
@@ -372,98 +314,10 @@ def test_a_puzzle_has_a_line_for_its_score_and_one_for_what_is_within_reach(api,
     assert "100 % is the maximum" in page
 
 
-class World(NamedTuple):
-    api: Api
-    alice: Guest
-    bob: Guest
-    arbiter: Guest
-    stranger: Guest
-    board: int
-
-    def last(self) -> Event:
-        return decode_event(self.api.parts.store.events(self.board)[-1]).body
-
-
-@pytest.fixture
-def world(api: Api) -> Iterator[World]:
-    """A match of two moves, an arbiter and somebody else."""
-    players: list[Player] = api.players(4)
-    api.parts.accounts.set_role(players[2].name, AccountRole.ARBITER, held=True)
-    board = api.begun(*players[:2], terms=["--days=3"])
-    players[0].move(board, "m13-j7")
-    players[1].move(board, "a13-d7")
-    with ExitStack() as stack:
-        guests = [stack.enter_context(Guest(api)) for _ in players]
-        for guest, player in zip(guests, players, strict=True):
-            guest.log_in(player.name)
-        yield World(api, *guests, board)
-
-
-def claim(world: World, text: str = "He moved <twice>") -> None:
-    sent = world.alice.send(
-        f"/m/{world.board}/claim", {"ply": "1", "text": text}, on=f"/m/{world.board}/claim?ply=1"
-    )
-    assert sent.headers["location"] == f"/m/{world.board}/case"
-
-
-def rule(world: World, **fields: str):
-    page = f"/m/{world.board}/case"
-    return world.arbiter.send(f"/m/{world.board}/rule", fields, on=page)
-
-
-def test_a_ruling_is_shown_before_it_is_given(world):
-    claim(world)
-    fields = {"case": "5", "verdict": "result", "winner": "Light", "text": "It was so."}
-    shown = rule(world, do="preview", **fields)
-    assert shown.status_code == 200
-    assert f"If you submit this: Light ({world.alice.name}) wins the match." in shown.text
-    assert ">It was so.</textarea>" in shown.text
-    assert isinstance(world.last(), Claimed)
-    given = rule(world, do="rule", **fields)
-    assert given.headers["location"] == f"/m/{world.board}/case?case=5"
-    assert isinstance(world.last(), ResultChanged)
-    page = world.bob.page(f"/m/{world.board}/case")
-    assert "It was so." in page
-    assert "Appeal</h2>" in page
-    assert "Appeal</h2>" not in world.arbiter.page(f"/m/{world.board}/case")
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"verdict": "dismissed"}, "If you submit this: nothing changes."),
-        ({"verdict": "back", "ply": "0", "time-Dark": "36"}, "gets 1 day 12 hours more"),
-        ({"verdict": "draw"}, "If you submit this: the match is a draw."),
-        ({"verdict": "annul"}, "the match is annulled"),
-        ({"verdict": "time", "time-Light": "24"}, "gets 1 day more"),
-    ],
-)
-def test_each_ruling_is_previewed_in_words(world, fields, said):
-    claim(world)
-    shown = rule(world, do="preview", case="5", text="so", **fields)
-    assert said in shown.text
-    assert isinstance(world.last(), Claimed)
-
-
-def test_it_asks_for_nothing(api: Api) -> None:
-    assert re.findall(r"\b(?:src|srcset|action)=", verify_page()) == []
-    # the header and the foot of all pages, but for what is of a visitor
-    with Guest(api) as guest:
-        around = re.sub(r"<main.*</main>", "", guest.page("/help"), flags=re.DOTALL)
-    shown = set(Read(verify_page()).links)
-    assert set(Read(around).links) - shown == {"/login", "/signup"}
-    assert all(re.fullmatch("#main|/[a-z]*", one) for one in shown)
-    assert not re.search(
-        r"\bfetch\(|XMLHttpRequest|WebSocket|import\(|\beval\(|innerHTML", verify_page()
-    )
-
-
 def test_all_can_agree_that_the_server_deals(api, come):
     one, two = api.players()
     board, _ = sealed(api, one, two)
-    guests = [come(), come()]
-    for guest, player in zip(guests, (one, two), strict=True):
-        guest.log_in(player.name)
+    guests = [come(one), come(two)]
     assert ">Let the server deal</button>" in guests[0].page(f"/m/{board}")
     assert guests[0].act(board, "offer", kind="deal").status_code == 303
     assert "You want the server to deal now." in guests[0].page(f"/m/{board}")

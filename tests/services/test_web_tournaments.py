@@ -15,43 +15,39 @@ from domain.tournament.commands import PairRound
 from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
 from domain.tournament.table import table_of
 from domain.tournament.terms import USUAL_TIEBREAKS
-from infra.durability.durability import Mode
 from infra.people.clubs import ClubAudience, ClubRole
 from infra.projections.tournaments import PairedMatch
-from infra.redis.keys import Lane
 from infra.store.gateway import submission_of
-from infra.store.leases import LaneLeases
-from infra.store.redis_store import RedisStore
 from services.app.admission import change_admission
 from services.app.clubs import ClubChanges, change_club, found_club
 from services.app.matches import load_state
 from services.app.tournaments import view_of
 from tests.helpers.api import Api, Player, until
-from tests.helpers.web import Guest, door, refusal
+from tests.helpers.web import Guest, refusal
 from workers.tournament_manager import TournamentManager
-
-KNOCKOUT = {"form": "knockout", "tie-matches": "1", "extra": "0", "third": "on", "players": "3"}
-
-LEAGUE = {
-    "form": "league",
-    "size": "3",
-    "up": "1",
-    "down": "1",
-    "seasons": "2",
-    "season-days": "30",
-}
-
 
 Come = Callable[..., Guest]
 
 PLAN = {
-    "name": "Autumn cup",
-    "game": "goliath",
-    "time": "3",
-    "section": "3",
-    "players": "3",
-    "start": "full",
-}
+    "name": "Autumn cup", "game": "goliath", "time": "3", "section": "3", "players": "3", "start": "full",
+}  # fmt: skip
+BY_HAND = {"players": "", "start": "organiser"}
+KNOCKOUT = {"form": "knockout", "tie-matches": "1", "extra": "0", "third": "on"}
+SWISS = {"form": "swiss", "rounds": "2", "days": "30", "players": "5"}
+LADDER = BY_HAND | {
+    "form": "ladder", "reach": "1", "running": "2", "rest": "14", "silence": "60", "drop": "5",
+}  # fmt: skip
+LEAGUE = BY_HAND | {
+    "form": "league", "size": "3", "up": "1", "down": "1", "seasons": "2", "season-days": "30",
+}  # fmt: skip
+THREES = BY_HAND | {
+    "form": "threes", "game": "halves", "threes-rounds": "9", "first-points": "5", "second-points": "2",
+    "third-points": "0",
+}  # fmt: skip
+STAGES = {
+    "section": "5", "players": "20", "stage2-first": "2", "stage2-total": "6", "stage2-section": "4",
+    "by-rating": "on",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +71,19 @@ def act(guest: Guest, page: str, do: str, userid: str = "") -> str:
     return guest.page(page)
 
 
-def opened(guest: Guest, **changes: str) -> str:
-    """Make a tournament and open it for entry."""
+def refused(guest: Guest, page: str, **fields: str) -> tuple[int, str]:
+    """Send a form of a tournament's page that is refused; return the status and the text of the answer."""
+    answer = guest.send(f"{page}/act", fields, on=page)
+    assert answer.status_code >= 400
+    return answer.status_code, answer.text
+
+
+def opened(guest: Guest, *players: Player, **changes: str) -> str:
+    """Make a tournament, open it for entry, and have players enter."""
     page = made(guest, **changes)
     act(guest, page, "open")
+    for player in players:
+        assert player.post(f"/api{page}/entry", {}).is_success
     return page
 
 
@@ -88,27 +93,21 @@ def number_of(page: str) -> int:
 
 def managed(api: Api, page: str, seen: Callable[[dict[int, PairedMatch]], object]) -> None:
     """Have the manager work until the matches of a tournament are as they should be."""
-    with api.server.client(blocking_timeout=5) as client:
-        store = RedisStore(client, Mode.FSYNC)
-        woken: list[Lane] = []
-        lanes = LaneLeases(client, woken.append)
-        manager = TournamentManager(store, lanes, client)
+    manager = TournamentManager(api.parts.store, api.parts.lanes, api.parts.data)
 
-        def turned() -> object:
-            api.caught_up()
-            manager.tick()
-            return seen(api.parts.tournaments.matches(number_of(page)))
+    def turned() -> object:
+        api.caught_up()
+        manager.tick()
+        return seen(api.parts.tournaments.matches(number_of(page)))
 
-        until(turned)
+    until(turned)
     api.caught_up()
 
 
 def begun(api: Api, come: Come, **changes: str) -> tuple[Guest, str, list[Player]]:
     """Fill a tournament of three, so that it starts and its matches begin."""
     host, players = come(api.player()), api.players(3)
-    page = opened(host, **changes)
-    for player in players:
-        act(come(player), page, "enter")
+    page = opened(host, *players, **changes)
     managed(api, page, lambda matches: len(matches) == 3)
     return host, page, players
 
@@ -122,8 +121,15 @@ def resign_all(api: Api, page: str, player: Player) -> None:
             assert player.give(view.matches[pairing].board, {"do": "resign"}).is_success
 
 
+def table(guest: Guest, page: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(guest.page(f"{page}/table.csv"))))
+
+
 def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(api, come):
-    host, page, players = begun(api, come)
+    host, players = come(api.player()), api.players(3)
+    page = opened(host, *players[:2])
+    act(come(players[2]), page, "enter")
+    managed(api, page, lambda matches: len(matches) == 3)
     shown = come(players[0]).page(page)
     assert "Being played." in shown
     assert "3 matches have no result yet." in shown
@@ -135,8 +141,8 @@ def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(api, com
     assert shown.count('class="due"') == 3  # of each match, one player is to move
     resign_all(api, page, players[0])
     managed(api, page, lambda some: sum(bool(one.counted) for one in some.values()) == 2)
-    early = host.send(f"{page}/act", {"do": "confirm"}, on=page)
-    assert (early.status_code, "1 match" in early.text) == (409, True)
+    status, text = refused(host, page, do="confirm")
+    assert (status, "1 match" in text) == (409, True)
     resign_all(api, page, players[1])
     managed(api, page, lambda some: all(one.counted for one in some.values()))
     assert "Confirm the places" in host.page(page)
@@ -145,8 +151,7 @@ def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(api, com
     assert "Over, the places are confirmed." in done
     order = re.findall(r'<span class="place">(\d)</span> .*?/players/(\w+)"', done)
     assert order == [(str(n), players[3 - n].name) for n in (1, 2, 3)]
-    rows = list(csv.DictReader(io.StringIO(host.page(f"{page}/table.csv"))))
-    assert [(row["player"], row["place"], row["points"]) for row in rows] == [
+    assert [(row["player"], row["place"], row["points"]) for row in table(host, page)] == [
         (players[2].name, "1", "2.0"),
         (players[1].name, "2", "1.0"),
         (players[0].name, "3", "0.0"),
@@ -175,85 +180,116 @@ def test_the_lists_show_what_is_open_and_what_is_ones_own(api, come):
 
 
 def test_a_form_with_mistakes_comes_back_with_all_that_was_typed(api, come):
+    host, dated = come(api.player()), {"start": "date"}
+    for wrong, *said in (
+        ({"name": "Cup", "text": "**bold**", "section": "99", "players": "", "least": "few", "double": "on"},
+         "Please fix the 3 fields marked in red.", "Enter a number from 3 to 15.",
+         "Enter how many players make it full.", 'value="few"', "**bold**", 'name="double" value="on" checked'),
+        (dated | {"starts": "2020-01-01T10:00"}, "2020-01-01T10:00"),
+        (dated | {"starts": ""}, 'id="wrong-starts"'),
+        (dated | {"starts": "soon"}, 'id="wrong-starts"'),
+        ({"name": ""}, 'id="wrong-name"'),
+        ({"stage2-first": "2", "form": "lottery"}, "Choose a form.", 'id="wrong-stage2-total"'),
+        (LEAGUE | {"season-days": ""},),
+        (THREES | {"threes-rounds": "10"}, "Enter a number from 1 to 9"),
+    ):  # fmt: skip
+        answer = host.send("/tournaments/new", {**PLAN, **wrong}, on="/tournaments/new")
+        assert answer.status_code == 422, wrong
+        assert [text for text in said if text not in answer.text] == [], wrong
+
+
+@pytest.mark.parametrize(("form", "said"), [
+    ({"text": "*hello*", "time": "own", "own-days": "5", "double": "on", "unrated": "yes", "least": "1400",
+      "most": "1600", "section": "5", "players": "10"}, ("5 days a move", "unrated", "<em>hello</em>")),
+    (STAGES, ("Stage 2: the best 2 of each section and the next best, 6 in all",)),
+    (SWISS, ("Swiss: 2 rounds, in each of which players of about the same points meet.",
+             "A round lasts 30 days at most; matches that are not over then are drawn.")),
+    (LEAGUE | {"double-season": "on"},
+     ("League in divisions of 3: each plays each twice", "2 seasons of 30 days each")),
+    (THREES, ("Groups of three: 9 rounds", "5 for first place, 2 for second, 0 for third")),
+])  # fmt: skip
+def test_what_a_form_makes_is_said_and_another_is_made_like_it(api, come, form, said):
     host = come(api.player())
-    wrong = {
-        "name": "Cup",
-        "text": "**bold**",
-        "section": "99",
-        "players": "",
-        "least": "few",
-        "double": "on",
-    }
-    answer = host.send("/tournaments/new", {**PLAN, **wrong}, on="/tournaments/new")
-    assert answer.status_code == 422
-    for said in (
-        "Please fix the 3 fields marked in red.",
-        "Enter a number from 3 to 15.",
-        "Enter how many players make it full.",
-        'value="few"',
-        "**bold**",
-        'name="double" value="on" checked',
-    ):
-        assert said in answer.text
-    past = {"start": "date", "starts": "2020-01-01T10:00"}
-    late = host.send("/tournaments/new", {**PLAN, **past}, on="/tournaments/new")
-    assert (late.status_code, "2020-01-01T10:00" in late.text) == (422, True)
-    named = host.send("/tournaments/new", {**PLAN, "name": ""}, on="/tournaments/new")
-    assert (named.status_code, 'id="wrong-name"' in named.text) == (422, True)
-    for starts in ("", "soon"):
-        fields = {**PLAN, "start": "date", "starts": starts}
-        undated = host.send("/tournaments/new", fields, on="/tournaments/new")
-        assert (undated.status_code, 'id="wrong-starts"' in undated.text) == (422, True)
+    page = made(host, **form)
+    shown, like = host.page(page), f"/tournaments/new?like={number_of(page)}"
+    assert [text for text in said if text not in shown] == []
+    again = host.page(like)
+    for name, value in form.items():
+        if name in ("text", "time", "own-days"):  # kept in another field
+            continue
+        ticked = re.search(rf'name="{name}"[^>]*value="{value}"[^>]* checked', again)
+        typed = re.search(rf'name="{name}"[^>]*value="{value}"', again)
+        assert ticked if value in ("on", "yes") or name in ("form", "game", "start") else typed, (
+            name
+        )
+    kept = re.search('name="kept" value="([^"]*)"', again)
+    if "own-days" in form:
+        assert "*hello*" in again
+        fields = {**PLAN, "time": "kept", "kept": kept[1], "unrated": "yes"}
+        copy = host.send("/tournaments/new", fields, on=like)
+        assert "5 days a move" in host.page(copy.headers["location"])
+    assert come(api.player()).get(like).status_code == 404
 
 
 def test_a_form_that_is_sent_twice_makes_one_tournament(api, come):
     host = come(api.player())
     form = host.page("/tournaments/new")
-    fields = {
-        **PLAN,
-        "csrf": re.findall(r'name="csrf" value="([^"]+)"', form)[0],
-        "key": re.findall(r'name="key" value="([^"]+)"', form)[0],
-    }
+    fields = PLAN | dict(re.findall(r'name="(csrf|key)" value="([^"]+)"', form))
     first, second = (host.http.post("/tournaments/new", data=fields) for _ in range(2))
     assert first.headers["location"] == second.headers["location"]
 
 
-def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(api, come):
-    owner, member, stranger = api.players(3)
-    found_club(api.parts, owner.account, "Knights")
-    club = change_club(
-        api.parts, owner.account, "knights", ClubChanges(visible_to=ClubAudience.CLUB)
-    )
-    api.parts.clubs.put_member(club, member.account, ClubRole.MEMBER)
-    host = come(owner)
-    assert "members of Knights" in host.page("/tournaments/new")
-    assert "members of Knights" not in come(member).page("/tournaments/new")
-    page = opened(host, club="knights", name="Knights only")
-    api.caught_up()
-    assert "For members of Knights." in act(come(member), page, "enter")
-    for guest in (come(stranger), come()):
-        assert guest.get(page).status_code == 404
-        assert guest.get(f"{page}/table.csv").status_code == 404
-        assert guest.get(f"/m/{number_of(page)}").status_code == 404
-        assert "Knights only" not in guest.page("/tournaments")
-
-
-def test_who_has_left_a_private_club_reads_no_more_of_its_tournament(api, come):
-    owner, *members = api.players(4)
-    club = found_club(api.parts, owner.account, "Night riders")
+def test_a_tournament_of_a_club_is_for_those_whom_the_club_lets_while_they_are_in_it(api, come):
+    owner, *members, stranger = api.players(5)
+    club = found_club(api.parts, owner.account, "Knights")
     change_club(api.parts, owner.account, club.path, ClubChanges(visible_to=ClubAudience.CLUB))
     for member in members:
         api.parts.clubs.put_member(club, member.account, ClubRole.MEMBER)
-    page = opened(come(owner), name="Riders only", club=club.path)
-    for member in members:
-        act(come(member), page, "enter")
+    host, guest = come(owner), come(members[0])
+    assert "members of Knights" in host.page("/tournaments/new")
+    assert "members of Knights" not in guest.page("/tournaments/new")
+    page = opened(host, members[1], club=club.path, name="Knights only")
     api.caught_up()
-    guest = come(members[0])
-    assert "Riders only has started" in guest.page("/")
-    assert "Riders only has started" in guest.page("/notices")
+    assert "For members of Knights." in act(guest, page, "enter")
+    for other in (come(stranger), come()):
+        for path in (page, f"{page}/table.csv", f"/m/{number_of(page)}"):
+            assert other.get(path).status_code == 404
+        assert "Knights only" not in other.page("/tournaments")
+    assert members[2].post(f"/api{page}/entry", {}).is_success
+    api.caught_up()
+    assert "Knights only has started" in guest.page("/")
+    assert "Knights only has started" in guest.page("/notices")
     api.parts.clubs.remove_member(club, members[0].account)
-    assert "Riders only has started" not in guest.page("/")
-    assert "Riders only" not in guest.page("/notices")
+    assert "Knights only has started" not in guest.page("/")
+    assert "Knights only" not in guest.page("/notices")
+
+
+def test_guests_see_no_tournament_where_matches_are_for_members(api, come):
+    host = come(api.player())
+    page = opened(host)
+    change_admission(api.parts, {"visible_to": "members"})
+    try:
+        guest = come()
+        for path in ("/tournaments", page, f"{page}?section=1", f"{page}/table.csv"):
+            answer = guest.get(path)
+            assert answer.status_code == 303, path
+            assert urlsplit(answer.headers["location"]).path == "/login"
+        assert host.get(page).status_code == 200
+    finally:
+        change_admission(api.parts, {"visible_to": "everybody"})
+
+
+def test_name_and_text_are_changed_by_the_organiser_alone(api, come):
+    host, other = come(api.player()), come(api.player())
+    page = opened(host)
+    fields = {"name": "Winter cup", "text": "# Hello <script>"}
+    assert other.send(f"{page}/text", fields, on=page).status_code == 403
+    assert host.send(f"{page}/text", fields, on=page).status_code == 303
+    shown = come().page(page)
+    assert "Winter cup</h1>" in shown
+    assert "<h3>Hello &lt;script&gt;</h3>" in shown
+    bad = host.send(f"{page}/text", {"name": "", "text": "kept"}, on=page)
+    assert (bad.status_code, "kept</textarea>" in bad.text) == (422, True)
 
 
 def test_the_example_of_the_docs_is_what_the_rules_say():
@@ -276,33 +312,12 @@ def test_the_example_of_the_docs_is_what_the_rules_say():
     ]
 
 
-def test_guests_see_no_tournament_where_matches_are_for_members(api, come):
-    host = come(api.player())
-    page = opened(host)
-    change_admission(api.parts, {"visible_to": "members"})
-    try:
-        guest = come()
-        for path in ("/tournaments", page, f"{page}?section=1", f"{page}/table.csv"):
-            answer = guest.get(path)
-            assert answer.status_code == 303, path
-            assert urlsplit(answer.headers["location"]).path == "/login"
-        assert host.get(page).status_code == 200
-    finally:
-        change_admission(api.parts, {"visible_to": "everybody"})
-
-
-SWISS = {"form": "swiss", "rounds": "2", "days": "30", "players": "5"}
-
-
 def test_a_swiss_tournament_has_a_column_for_each_round_and_a_report(api, come):
     host, players = come(api.player()), api.players(5)
     page = opened(host, **SWISS)
-    shown = host.page(page)
-    assert "Swiss: 2 rounds, in each of which players of about the same points meet." in shown
-    assert "A round lasts 30 days at most; matches that are not over then are drawn." in shown
     assert host.get(f"{page}/trf").status_code == 403
     for player in players:
-        act(come(player), page, "enter")
+        assert player.post(f"/api{page}/entry", {}).is_success
     assert "The next round is paired in a moment." in host.page(page)
     managed(api, page, lambda matches: len(matches) == 2)
     shown = host.page(page)
@@ -319,33 +334,6 @@ def test_a_swiss_tournament_has_a_column_for_each_round_and_a_report(api, come):
     report = host.get(f"{page}/trf")
     assert report.headers["content-disposition"].endswith('.trf"')
     assert [line for line in report.text.splitlines() if line.startswith("XXR")] == ["XXR 2"]
-    again = host.page(f"/tournaments/new?like={number_of(page)}")
-    for name in ("rounds", "days"):
-        assert re.search(rf'name="{name}"[^>]*value="{SWISS[name]}"', again), name
-    assert re.search(r'name="form" value="swiss"[^>]*checked', again)
-
-
-LADDER = {
-    "form": "ladder",
-    "players": "",
-    "start": "organiser",
-    "reach": "1",
-    "running": "2",
-    "rest": "14",
-    "silence": "60",
-    "drop": "5",
-}
-
-
-def climbing(api: Api, come: Come, count: int = 3) -> tuple[str, list[Player]]:
-    """Start a ladder; return its page and its players, from the top, of whom the first organises it."""
-    players = api.players(count)
-    page = opened(come(players[0]), **LADDER)
-    for player in players:
-        act(come(player), page, "enter")
-    act(come(players[0]), page, "start")
-    api.caught_up()
-    return page, players
 
 
 def reasons(shown: str) -> list[str]:
@@ -354,9 +342,14 @@ def reasons(shown: str) -> list[str]:
     return [re.sub(r"<span.*?</span>|<[^>]+>", "", one) for one in cells]
 
 
-def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_others(api, come):
-    page, players = climbing(api, come)
-    last = come(players[2])
+def test_a_ladder_has_a_button_at_who_can_be_challenged_and_is_entered_and_left_while_it_runs(
+    api, come
+):
+    players, newcomer = api.players(3), come(api.player())
+    first, last = come(players[0]), come(players[2])
+    page = opened(first, *players, **LADDER)
+    act(first, page, "start")
+    api.caught_up()
     shown = last.page(page)
     order = re.findall(r'<span class="place">(\d)</span> .*?/players/(\w+)"', shown)
     assert order == [(str(n), player.name) for n, player in enumerate(players, 1)]
@@ -366,7 +359,7 @@ def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_ot
         "",
     ]
     assert reasons(come(players[1]).page(page))[2] == "Only players above can be challenged."
-    assert reasons(come(api.player()).page(page)) == []
+    assert reasons(newcomer.page(page)) == []
     shown = act(last, page, "challenge", players[1].name)
     assert reasons(shown)[1] == "A match of these two is running on the ladder already."
     managed(api, page, lambda matches: len(matches) == 1)
@@ -379,11 +372,27 @@ def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_ot
     assert "▲ 1" in shown
     assert "1 place up on" in shown
     assert '<td class="number">1-0-0</td>' in shown
-    late = last.send(f"{page}/act", {"do": "challenge", "userid": players[0].name}, on=page)
-    assert late.status_code == 303
-    again = last.send(f"{page}/act", {"do": "challenge", "userid": players[1].name}, on=page)
-    assert again.status_code == 403
-    assert "Only players above can be challenged." in again.text
+    act(last, page, "challenge", players[0].name)
+    status, text = refused(last, page, do="challenge", userid=players[1].name)
+    assert (status, "Only players above can be challenged." in text) == (403, True)
+    # who comes later
+    assert "Log in to enter" in come().page(page)
+    assert "You begin at the bottom." in newcomer.page(page)
+    assert "Leave the ladder" in act(newcomer, page, "enter")
+    shown = act(newcomer, page, "leave")
+    assert "You begin at the bottom." in shown
+    assert "End the ladder" not in shown
+    managed(api, page, lambda matches: len(matches) == 2)
+    assert "Confirm the places" not in act(first, page, "end")
+    assert "You begin at the bottom." not in newcomer.page(page)
+    status, text = refused(newcomer, page, do="enter")
+    assert (status, "The ladder has been ended." in text) == (409, True)
+    resign_all(api, page, players[0])
+    managed(api, page, lambda some: all(one.counted for one in some.values()))
+    assert "Over, the places are confirmed." in act(first, page, "confirm")
+    assert [(row["place"], row["player"]) for row in table(come(), page)] == [
+        (str(n), players[at].name) for n, at in enumerate((2, 0, 1), 1)
+    ]
 
 
 def test_a_director_sees_the_matches_and_decides_one(api, come):
@@ -415,70 +424,48 @@ def test_a_director_sees_the_matches_and_decides_one(api, come):
     assert (strange.status_code, "Far ahead." in strange.text) == (404, True)
 
 
-@pytest.fixture
-def come(api: Api) -> Iterator[Come]:
-    with door(api) as come:
-        yield come
-
-
-def test_another_is_made_like_an_earlier_one(api: Api, come: Come) -> None:
-    host = come(api.player())
-    page = made(
-        host, text="*hello*", time="own", **{"own-days": "5"}, double="on", unrated="yes",
-        least="1400", most="1600", section="5", players="10",
-    )  # fmt: skip
-    form = host.page(f"/tournaments/new?like={number_of(page)}")
-    for said in (
-        'value="Autumn cup"',
-        "*hello*",
-        'name="kept" value="--days=5"',
-        "5 days a move",
-        'value="1400"',
-        'value="10"',
-    ):
-        assert said in form
-    again = {**PLAN, "time": "kept", "kept": "--days=5", "unrated": "yes"}
-    copy = host.send("/tournaments/new", again, on=f"/tournaments/new?like={number_of(page)}")
-    assert "5 days a move" in host.page(copy.headers["location"])
-    assert "unrated" in host.page(copy.headers["location"])
-    stranger = come(api.player())
-    assert stranger.get(f"/tournaments/new?like={number_of(page)}").status_code == 404
-
-
-def test_a_player_who_leaves_is_taken_out_by_the_organiser(api: Api, come: Come) -> None:
+def test_who_leaves_is_taken_out_by_the_organiser_or_followed_by_a_volunteer(api, come):
     host, page, players = begun(api, come)
-    fields = {"do": "withdraw", "userid": players[0].name, "kind": "silent", "why": "no word"}
-    refused = come(players[1]).send(f"{page}/act", fields, on=page)
-    assert refused.status_code == 403
-    untold = host.send(f"{page}/act", {**fields, "why": "", "section": "1"}, on=page)
-    assert untold.status_code in (400, 422)
-    assert '<section id="withdraw"><details open>' in untold.text
-    assert host.send(f"{page}/act", fields, on=page).status_code == 303
+    new, other = come(player := api.player()), come(players[1])
+    assert "You can be a substitute" in new.page(page)
+    assert "You can be a substitute" not in other.page(page)
+    assert "Be a substitute" not in come().page(page)
+    assert "a substitute takes over the matches" not in host.page(page)
+    assert "You are a substitute" in act(new, page, "volunteer")
+    assert "You can be a substitute" in act(new, page, "leave")
+    act(new, page, "volunteer")
+    status, text = refused(new, page, do="volunteer")
+    assert (status, "already volunteered" in text) == (409, True)
+    assert f"<option>{player.name}</option>" in host.page(page)
+    fields = {"do": "withdraw", "kind": "substituted", "userid": players[0].name, "why": "ill"}
+    assert refused(other, page, **fields)[0] == 403
+    for wrong in ({"why": "", "section": "1"}, {"substitute": players[1].name}):
+        assert '<section id="withdraw"><details open>' in refused(host, page, **fields | wrong)[1]
+    taken = host.send(f"{page}/act", {**fields, "substitute": player.name}, on=page)
+    assert taken.status_code == 303
+    shown = new.page(page)
+    assert f"for {players[0].name}" in shown
+    assert "You are a substitute" not in shown
+    wanted = player.account
+    managed(api, page, lambda some: sum(wanted in one.seats for one in some.values()) == 2)
+    boards = [one.board for one in api.parts.tournaments.matches(number_of(page)).values()]
+    mine = [one for one in boards if player.account in load_state(api.parts, one).seats]
+    facts = new.page(f"/m/{mine[0]}")
+    assert f"({players[0].name}) played until #0, then a substitute took over." in facts
+    assert "You’re playing" in facts
+    assert "You’re playing" not in come(players[0]).page(f"/m/{mine[0]}")
+    silent = {"do": "withdraw", "userid": players[1].name, "kind": "silent", "why": "no word"}
+    assert host.send(f"{page}/act", silent, on=page).status_code == 303
     managed(api, page, lambda some: sum(bool(one.result) for one in some.values()) == 2)
     shown = host.page(page)
     assert "1 match has no result yet." in shown
     assert '<span class="tag">withdrawn</span>' in shown
-    assert "Take a player out" not in come(players[1]).page(page)
+    assert "Take a player out" not in other.page(page)
 
 
-def test_name_and_text_are_changed_by_the_organiser_alone(api: Api, come: Come) -> None:
-    host, other = come(api.player()), come(api.player())
-    page = opened(host)
-    fields = {"name": "Winter cup", "text": "# Hello <script>"}
-    assert other.send(f"{page}/text", fields, on=page).status_code == 403
-    assert host.send(f"{page}/text", fields, on=page).status_code == 303
-    shown = come().page(page)
-    assert "Winter cup</h1>" in shown
-    assert "<h3>Hello &lt;script&gt;</h3>" in shown
-    bad = host.send(f"{page}/text", {"name": "", "text": "kept"}, on=page)
-    assert (bad.status_code, "kept</textarea>" in bad.text) == (422, True)
-
-
-def test_several_sections_are_shown_one_at_a_time_ones_own_first(api: Api, come: Come) -> None:
+def test_several_sections_are_shown_one_at_a_time_ones_own_first(api, come):
     host, players = come(api.player()), api.players(6)
-    page = opened(host, players="6")
-    for player in players:
-        act(come(player), page, "enter")
+    page = opened(host, *players, players="6")
     managed(api, page, lambda matches: len(matches) == 6)
     view = view_of(api.parts, None, number_of(page))
     in_second = view.players[view.state.sections[1].players[0]]
@@ -490,15 +477,12 @@ def test_several_sections_are_shown_one_at_a_time_ones_own_first(api: Api, come:
     second = guest.page(f"{page}?section=2")
     assert second.count('<th scope="row"') == 3
     assert f"/players/{player.name}" in second
-    rows = list(csv.DictReader(io.StringIO(guest.page(f"{page}/table.csv"))))
-    assert [row["section"] for row in rows] == ["1"] * 3 + ["2"] * 3
+    assert [row["section"] for row in table(guest, page)] == ["1"] * 3 + ["2"] * 3
 
 
-def test_a_knockout_has_its_rounds_on_its_page_and_the_places_so_far(api: Api, come: Come) -> None:
+def test_a_knockout_has_its_rounds_on_its_page_and_the_places_so_far(api, come):
     host, players = come(api.player()), api.players(3)
-    page = opened(host, **KNOCKOUT)
-    for player in players:
-        act(come(player), page, "enter")
+    page = opened(host, *players, **KNOCKOUT)
     managed(api, page, lambda matches: len(matches) == 1)
     shown = host.page(page)
     assert "<h3>Semifinals</h3>" in shown
@@ -515,66 +499,20 @@ def test_a_knockout_has_its_rounds_on_its_page_and_the_places_so_far(api: Api, c
     assert len({len(row) for row in rows}) == 1
 
 
-def test_a_form_for_further_stages_is_read_and_filled_in_again(come: Come, api: Api) -> None:
-    host = come(api.player())
-    stage = {"stage2-first": "2", "stage2-total": "6", "stage2-section": "4", "by-rating": "on"}
-    page = made(host, **{**PLAN, "section": "5", "players": "20"}, **stage)
-    shown = host.page(page)
-    assert "Stage 2: the best 2 of each section and the next best, 6 in all" in shown
-    again = host.page(f"/tournaments/new?like={number_of(page)}")
-    for name, value in stage.items():
-        assert re.search(rf'name="{name}"[^>]*value="{value}"', again), name
-    answer = host.send(
-        "/tournaments/new", {**PLAN, "stage2-first": "2", "form": "lottery"}, on="/tournaments/new"
-    )
-    assert answer.status_code == 422
-    assert "Choose a form." in answer.text
-    assert 'id="wrong-stage2-total"' in answer.text
-
-
-def test_a_ladder_is_entered_left_and_ended_while_it_runs(api: Api, come: Come) -> None:
-    page, players = climbing(api, come, 2)
-    newcomer = api.player()
-    assert "Log in to enter" in come().page(page)
-    assert "You begin at the bottom." in come(newcomer).page(page)
-    shown = act(come(newcomer), page, "enter")
-    assert "Leave the ladder" in shown
-    shown = act(come(newcomer), page, "leave")
-    assert "You begin at the bottom." in shown
-    assert "End the ladder" not in shown
-    shown = act(come(players[0]), page, "end")
-    assert "Confirm the places" in shown
-    assert "You begin at the bottom." not in come(newcomer).page(page)
-    again = come(newcomer).send(f"{page}/act", {"do": "enter"}, on=page)
-    assert (again.status_code, "The ladder has been ended." in again.text) == (409, True)
-    done = act(come(players[0]), page, "confirm")
-    assert "Over, the places are confirmed." in done
-    rows = list(csv.DictReader(io.StringIO(come().page(f"{page}/table.csv"))))
-    assert [(row["place"], row["player"]) for row in rows] == [
-        (str(n), player.name) for n, player in enumerate(players, 1)
-    ]
-
-
 def pair_season(api: Api, number: int) -> None:
     """Have the server begin the second season of a league, as on its day."""
     id_ = command_id("season", SERVER_ACCOUNT, str(number))
     order = CommandEnvelope(number, id_, SERVER_ACCOUNT, PairRound(stage=2))
-    with api.server.client(blocking_timeout=5) as client:
-        store = RedisStore(client, Mode.FSYNC)
-        woken: list[Lane] = []
-        store.submit([submission_of(order, 0, "season")])
-        LaneLeases(client, woken.append).request(store.layout().lane_of(number))
+    store = api.parts.store
+    store.submit([submission_of(order, 0, "season")])
+    api.parts.lanes.request(store.layout().lane_of(number))
     until(lambda: view_of(api.parts, None, number).state.stage == 2)
     api.caught_up()
 
 
-def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(
-    api: Api, come: Come
-) -> None:
+def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(api, come):
     host, players, newcomer = come(api.player()), api.players(6), come(api.player())
-    page = opened(host, **LEAGUE, players="", start="organiser")
-    for player in players:
-        act(come(player), page, "enter")
+    page = opened(host, *players, **LEAGUE)
     act(host, page, "start")
     managed(api, page, lambda matches: len(matches) == 6)
     shown = host.page(f"{page}?section=2")
@@ -595,51 +533,4 @@ def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(
     assert "Season 2, division" in shown
     assert "Season 1</a>" in shown
     assert "Leave after this season" not in shown
-    rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
-    assert {row[0] for row in rows[1:]} == {"1", "2", "3", "4"}
-
-
-def test_a_form_for_a_league_is_read_and_filled_in_again(come: Come, api: Api) -> None:
-    host = come(api.player())
-    page = made(host, **LEAGUE, players="", start="organiser", **{"double-season": "on"})
-    shown = host.page(page)
-    assert "League in divisions of 3: each plays each twice" in shown
-    assert "2 seasons of 30 days each" in shown
-    again = host.page(f"/tournaments/new?like={number_of(page)}")
-    for name in ("size", "up", "down", "seasons", "season-days"):
-        assert re.search(rf'name="{name}"[^>]*value="{LEAGUE[name]}"', again), name
-    assert re.search(r'name="double-season" value="on" checked', again)
-    bad = {**PLAN, **LEAGUE, "players": "", "start": "organiser", "season-days": ""}
-    answer = host.send("/tournaments/new", bad, on="/tournaments/new")
-    assert answer.status_code == 422
-
-
-def test_a_volunteer_takes_over_a_place_on_the_page(api: Api, come: Come) -> None:
-    host, page, players = begun(api, come)
-    new = come(player := api.player())
-    assert "You can be a substitute" in new.page(page)
-    assert "You can be a substitute" not in come(players[0]).page(page)
-    assert "Be a substitute" not in come().page(page)
-    assert "a substitute takes over the matches" not in host.page(page)
-    assert "You are a substitute" in act(new, page, "volunteer")
-    assert "You can be a substitute" in act(new, page, "leave")
-    act(new, page, "volunteer")
-    again = new.send(f"{page}/act", {"do": "volunteer"}, on=page)
-    assert (again.status_code, "already volunteered" in again.text) == (409, True)
-    assert f"<option>{player.name}</option>" in host.page(page)
-    fields = {"do": "withdraw", "kind": "substituted", "userid": players[0].name, "why": "ill"}
-    unknown = host.send(f"{page}/act", {**fields, "substitute": players[1].name}, on=page)
-    assert '<section id="withdraw"><details open>' in unknown.text
-    taken = host.send(f"{page}/act", {**fields, "substitute": player.name}, on=page)
-    assert taken.status_code == 303
-    shown = new.page(page)
-    assert f"for {players[0].name}" in shown
-    assert "You are a substitute" not in shown
-    wanted = player.account
-    managed(api, page, lambda some: sum(wanted in one.seats for one in some.values()) == 2)
-    boards = [one.board for one in api.parts.tournaments.matches(number_of(page)).values()]
-    mine = [one for one in boards if player.account in load_state(api.parts, one).seats]
-    facts = new.page(f"/m/{mine[0]}")
-    assert f"({players[0].name}) played until #0, then a substitute took over." in facts
-    assert "You’re playing" in facts
-    assert "You’re playing" not in come(players[0]).page(f"/m/{mine[0]}")
+    assert {row["section"] for row in table(host, page)} == {"1", "2", "3", "4"}
