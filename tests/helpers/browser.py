@@ -31,8 +31,8 @@ WORDS = {"keep": "Play the light tiles", "swap": "Play the dark tiles"}
 _PLACE = re.compile(r"[a-z]*\d+")
 
 
-ROUTED: dict[str, Any] = {"service_workers": "block"}
-"""Options of a window whose requests a test holds or answers, which it could not do behind a service worker."""
+OFFLINE: dict[str, Any] = {"service_workers": "allow"}
+"""Options of a window with a service worker, behind which no test can hold or answer requests."""
 
 
 @contextmanager
@@ -54,7 +54,9 @@ def chromium() -> Iterator[Browser]:
 class Person:
     """Somebody with a browser of their own, on a page of the server."""
 
-    def __init__(self, browser: Browser, api: Api, **options: Any) -> None:
+    def __init__(
+        self, browser: Browser, api: Api, page: Page | None = None, **options: Any
+    ) -> None:
         self.api = api
         self.name = ""
         self.expected: list[str] = []
@@ -63,11 +65,12 @@ class Person:
         """What the browser had to say: errors of scripts, what the policy forbids."""
         self.elsewhere: list[str] = []
         """What was asked for from anywhere but the server."""
-        self.context = browser.new_context(base_url=api.url, reduced_motion="reduce", **options)
-        self.page: Page = self.context.new_page()
+        given = {"base_url": api.url, "reduced_motion": "reduce", "service_workers": "block"}
+        self.page: Page = page or browser.new_context(**given | options).new_page()
+        self.context = self.page.context
         self.page.set_default_timeout(10_000)
         self.page.on("console", self._heard)
-        self.page.on("pageerror", lambda error: self.complaints.append(error.stack or str(error)))
+        self.page.on("pageerror", self._failed)
         self.page.on("request", self._asked)
 
     def _heard(self, message: Any) -> None:
@@ -76,6 +79,9 @@ class Person:
         text, expected = message.text, ("Failed to load resource", blocked, *self.expected)
         if message.type in ("error", "warning") and not any(one in text for one in expected):
             self.complaints.append(text)
+
+    def _failed(self, error: Any) -> None:
+        self.complaints.append(error.stack or str(error))
 
     def _asked(self, request: Request) -> None:
         if not request.url.startswith((self.api.url, "data:", "about:")):
@@ -172,6 +178,24 @@ class Person:
     def closes(self) -> None:
         self.context.close()
 
+    def leaves(self) -> Page:
+        """Return the page as it was before, but for what its browser has loaded, for somebody else."""
+        for other in self.context.pages:
+            if other != self.page:
+                other.close()
+        self.page.unroute_all(behavior="ignoreErrors")
+        self.context.set_offline(False)
+        self.page.remove_listener("console", self._heard)
+        self.page.remove_listener("pageerror", self._failed)
+        self.page.remove_listener("request", self._asked)
+        self.page.set_viewport_size({"width": 1280, "height": 720})
+        self.page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        self.page.goto("/robots.txt")  # which runs no scripts
+        self.page.evaluate("sessionStorage.clear(); localStorage.clear()")
+        self.page.goto("about:blank")
+        self.context.clear_cookies()
+        return self.page
+
 
 def pick_any(one: Person) -> None:
     """Choose the first legal move of the page's board, place by place."""
@@ -215,7 +239,9 @@ AXE = Path(__file__).parents[1] / "web" / "axe-4.14.1.min.js"
 def faults_of(page: Page) -> list[str]:
     """What axe-core finds on a page, best practices included."""
     page.evaluate(AXE.read_text("utf-8"))
-    found = page.evaluate("async () => (await axe.run()).violations")
+    found = page.evaluate(
+        "async () => (await axe.run({ resultTypes: ['violations'], preload: false })).violations"
+    )
     return [
         f"{fault['impact']}: {fault['help']}: {[node['html'][:160] for node in fault['nodes'][:3]]}"
         for fault in found

@@ -97,7 +97,7 @@ def test_a_browser_is_told_in_its_language_whose_turn_it_is(api, service, mailer
     work_out(mailer)
     assert sorted(one["title"] for one in browser.messages()[1:]) == [
         "Du hast Mū tōrere gegen ann gewonnen",
-        "ann hat in Mū tōrere etwas gesagt",
+        "ann hat im Chat von Mū tōrere geschrieben",
     ]
 
 

@@ -1,28 +1,9 @@
-"""Refusals of commands in a match, in the language of the reader: terminal, mail, API, pages."""
-
-from collections.abc import Iterator
+"""The language of the reader: at the terminal that of the account, over HTTP the one that is asked for."""
 
 import pytest
 
 from services.http.requests import wanted_language
-from tests.helpers.api import Api, Player, code_of
-
-ENGLISH = "m13-a13: a13 is occupied by a dark piece"
-GERMAN = "m13-a13: auf a13 steht ein dunkler Stein"
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api")) as api:
-        yield api
-
-
-@pytest.fixture
-def one(api: Api) -> tuple[Player, int]:
-    """A player, and the board of a match in which it is the player's turn."""
-    one, other = api.players()
-    return one, api.match(one, other)
-
+from tests.helpers.api import Api, code_of
 
 GERMAN_ANSWERS = (
     ("messages alice mad-hatter", "niemand hat dir geschrieben"),
@@ -49,13 +30,6 @@ def test_the_terminal_answers_in_the_language_of_the_account(terminal):
     assert terminal.do("set alice mad-hatter language de").sentence == (
         "alice liest ab jetzt alles auf Deutsch, auch Mails"
     )
-    for line, said in GERMAN_ANSWERS:
-        answer = terminal.do(line)
-        assert (answer.code, said in answer.text) == ("", True), (line, answer.text)
-
-
-def test_a_line_that_is_not_understood_is_refused_in_the_language_of_the_reader(terminal):
-    terminal.do("set alice mad-hatter language de")
     alice = terminal.app.accounts.id_of("alice")
     for line, said in (
         ("mesages alice mad-hatter", "es gibt keinen Befehl 'mesages'; ist `messages` gemeint?"),
@@ -65,6 +39,9 @@ def test_a_line_that_is_not_understood_is_refused_in_the_language_of_the_reader(
     ):
         assert said in terminal.language.do(line, reader=alice).text
     assert "there is no command" in terminal.do("mesages alice mad-hatter").sentence
+    for line, said in GERMAN_ANSWERS:
+        answer = terminal.do(line)
+        assert (answer.code, said in answer.text) == ("", True), (line, answer.text)
 
 
 @pytest.mark.parametrize(("header", "language"), [
@@ -86,16 +63,15 @@ def test_the_language_that_is_wanted_most(header: str, language: str) -> None:
     assert wanted_language(header) == language
 
 
-@pytest.mark.parametrize(
-    ("wish", "language", "sentence"),
-    [({}, "en", ENGLISH), ({"Accept-Language": "de-CH, en;q=0.5"}, "de", GERMAN)],
-)
-def test_the_api_answers_a_refused_move_in_the_language_asked_for(
-    one: tuple[Player, int], wish: dict[str, str], language: str, sentence: str
-) -> None:
-    player, board = one
-    refused = player.move(board, "m13-a13", headers={"Idempotency-Key": "k", **wish})
-    assert (refused.status_code, code_of(refused)) == (422, "illegal-move")
-    assert refused.json()["detail"] == sentence
-    assert refused.headers["content-language"] == language
-    assert "Accept-Language" in refused.headers["vary"]
+def test_the_api_answers_a_refused_move_in_the_language_asked_for(api: Api) -> None:
+    one, other = api.players()
+    board = api.match(one, other)
+    for wish, language, sentence in (
+        ({}, "en", "m13-a13: a13 is occupied by a dark piece"),
+        ({"Accept-Language": "de-CH, en;q=0.5"}, "de", "m13-a13: auf a13 steht ein dunkler Stein"),
+    ):
+        refused = one.move(board, "m13-a13", headers={"Idempotency-Key": "k", **wish})
+        assert (refused.status_code, code_of(refused)) == (422, "illegal-move")
+        assert refused.json()["detail"] == sentence
+        assert refused.headers["content-language"] == language
+        assert "Accept-Language" in refused.headers["vary"]

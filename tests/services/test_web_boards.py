@@ -113,8 +113,14 @@ def test_a_move_is_looked_at_before_it_is_played(api, one, two, board):
     assert load_state(api.parts, board).ply == 0
 
 
-def test_every_ply_has_a_page_and_no_other(one, two, board):
+def test_every_ply_has_a_page_with_the_clocks_of_then_and_no_other(one, two, come):
+    board = start(one, two, **{"time": "own", "own-bank": "5", "own-more": "1"})
     one.move(board, "m13-m5:l4")
+    clocks = [
+        re.findall(r'class="clock still"[^>]*>([^<]*)<', come().page(f"/m/{board}/{ply}"))
+        for ply in (0, 1)
+    ]
+    assert clocks == [["5 d 0 h", "5 d 0 h"], ["5 d 0 h", "5 d 23 h"]]
     two.move(board, "a13-c11")
     page = one.page(f"/m/{board}/0")
     assert all(part in page for part in ("The start", 'id="flip"', 'class="looks"'))
@@ -125,9 +131,11 @@ def test_every_ply_has_a_page_and_no_other(one, two, board):
     assert "After move 1 of 2: m13-m5:l4." in one.page(f"/m/{board}/1")
     assert one.get(f"/m/{board}/3").status_code == 404
     assert one.get(f"/m/{board + 10_000}/0").status_code == 404
+    one.act(board, "resign")
+    assert 'class="clock' not in come().page(f"/m/{board}/1")
 
 
-def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, one, board):
+def test_what_if_goes_on_from_any_ply_keeps_its_chance_and_touches_nothing(api, come, one, board):
     one.move(board, "m13-m5:l4")
     guest = come()
     answer = guest.get(f"/m/{board}/0/if?move=m1-m7")
@@ -147,18 +155,14 @@ def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, one, board)
     assert "Move 2: " in wrong.text
     assert guest.get(f"/m/{board}/0/if?line={'m1-m7+' * 2000}").status_code in (400, 413)
     assert load_state(api.parts, board).ply == 1
-
-
-def test_chance_in_a_game_that_is_tried_stays_in_the_address(come):
-    guest = come()
-    page = guest.page("/games/powerdrain/try")
-    (seed,) = set(re.findall(r"seed=([0-9a-f]{16})", page))
-
-    def board(seed: str) -> str:
-        text = guest.get(f"/games/powerdrain/try?seed={seed}").text
-        return text.partition('<svg class="board"')[2].partition("</svg>")[0]
-
-    assert board(seed) == board(seed) != board("00")
+    # chance stays in the address
+    (seed,) = set(re.findall(r"seed=([0-9a-f]{16})", guest.page("/games/powerdrain/try")))
+    drawn = [
+        guest.get(f"/games/powerdrain/try?seed={one}").text.partition('<svg class="board"')[2]
+        for one in (seed, seed, "00")
+    ]
+    boards = [text.partition("</svg>")[0] for text in drawn]
+    assert boards[0] == boards[1] != boards[2]
 
 
 def test_a_move_that_ends_the_match_is_said_to():
@@ -194,15 +198,3 @@ def test_who_chooses_a_colour_in_halves_reads_its_name_and_what_follows(one, two
     assert "You’re playing Dark." in one.page(f"/m/{board}")
     assert "You’re playing Light." in two.page(f"/m/{board}")
     assert two.get(f"/m/{board}/moves").json()["prompt"] == "Choose a tile to remove"
-
-
-def test_an_earlier_position_has_the_clocks_of_then(one, two, come):
-    board = start(one, two, **{"time": "own", "own-bank": "5", "own-more": "1"})
-    one.move(board, "m13-m5:l4")
-    clocks = [
-        re.findall(r'class="clock still"[^>]*>([^<]*)<', come().page(f"/m/{board}/{ply}"))
-        for ply in (0, 1)
-    ]
-    assert clocks == [["5 d 0 h", "5 d 0 h"], ["5 d 0 h", "5 d 23 h"]]
-    one.act(board, "resign")
-    assert 'class="clock' not in come().page(f"/m/{board}/1")

@@ -78,7 +78,7 @@ def test_pictures_are_kept_by_browsers_under_an_address_that_changes_with_them(c
     assert guest.page("/games/pow2/board.svg") == guest.page("/games/pow2/pictures/card.svg")
 
 
-def test_a_guest_moves_on_the_first_page_and_a_robot_answers(come):
+def test_a_guest_moves_on_the_first_page_and_a_robot_answers_until_the_end(come):
     guest = come()
     page = guest.page("/")
     form = re.search(r'<form id="play" method="get" action="([^"]+)" hx-get="([^"]+)">', page)
@@ -98,14 +98,39 @@ def test_a_guest_moves_on_the_first_page_and_a_robot_answers(come):
     assert "<html" in guest.page(moved.headers["location"])
     assert guest.get(form[2], params={**sent, "move": "2-0"}).status_code == 422
     assert guest.get(form[2], params={**sent, "against": "bob"}).status_code == 400
+    where, sent = "/games/line/try", {"against": "robot", "live": "1", "line": ""}
+    for _ in range(40):
+        listed = guest.get(f"{where}/moves", params=sent).json()["moves"]
+        part = guest.page(f"{where}/live", params={**sent, "move": listed[0]})
+        found = re.search(r'name="line" value="([^"]*)"', part)
+        if found is None:
+            break
+        sent["line"] = found[1]
+    assert "You won." in part or "The robot won." in part
+    assert "Sign up to play a robot" in part
 
 
-def test_every_option_that_can_be_chosen_is_one_of_the_game():
+def test_every_option_of_every_game_is_in_the_form_and_what_it_sends_is_one_of_the_game(guest):
+    page = html.unescape(guest.page("/new"))
+    shown = {rules.key for rules in showcase_games()}
     for rules in all_rules():
         for at, field in enumerate(game_by_key(rules.key).options_form):
-            for name, value in values_of(field, at):
+            sent = values_of(field, at)
+            for name, value in sent:
                 flags = chosen_options(rules.key, Form({name: (value,)}))
                 assert len(rules.write_options(rules.read_options(flags))) == 1, (name, value)
+            if rules.key in shown:
+                assert field.title in page, (rules.key, field.field)
+                for name, value in sent if field.picks else [(f"{field.kind}-{at}", "")]:
+                    given = f' value="{value}"' if value else ""
+                    assert f'name="{rules.key}-{name}"{given}' in page
+    sides = re.findall(r'name="halves-seat" value="\d"><span>(.*?)</span>', page)
+    assert sides == ["Light", "Dark", "Teal"]
+    for seat, said in (("1", "You’re playing Dark."), ("2", "")):
+        chosen = {"game": "halves", "halves-seat": seat}
+        found = html.unescape(guest.get("/new/offer", params=chosen).text)
+        assert said in found
+        assert "Teal" not in found
 
 
 def values_of(field: OptionField, at: int) -> list[tuple[str, str]]:
@@ -118,17 +143,6 @@ def values_of(field: OptionField, at: int) -> list[tuple[str, str]]:
             listed = field.names[: field.low]
             return [(f"names-{at}", ",".join(listed)), (f"names-{at}", ", ".join(listed))]
     return [(f"pick-{at}", pick.flag) for pick in field.picks if pick.flag]
-
-
-def test_every_option_of_every_game_is_in_the_form(guest):
-    page = html.unescape(guest.page("/new"))
-    for rules in showcase_games():
-        for at, field in enumerate(game_by_key(rules.key).options_form):
-            assert field.title in page, (rules.key, field.field)
-            for pick in field.picks:
-                assert f'name="{rules.key}-pick-{at}" value="{pick.flag}"' in page
-            if not field.picks:
-                assert f'name="{rules.key}-{field.kind}-{at}"' in page
 
 
 ROOT = Path(__file__).parents[2]
@@ -152,6 +166,10 @@ def test_a_refused_move_is_explained_in_german(come):
         f"/m/{board}/check", params={"move": "m13-m9"}, headers={"accept": "application/json"}
     )
     assert said.json()["said"] == "Dann ist heinz-de am Zug."
+    # a short month has a full stop of its own
+    challenge = re.search("/c/.*", one.send("/new", {"game": "torere"}).headers["location"])
+    offer = re.sub(r"<[^>]*>", "", one.page(challenge[0]))
+    assert ".." not in re.search(r"Sie ist bis (.*?) offen\.", offer)[0]
     one.act(board, "resign")
     shown = one.page(f"/m/{board}")
     assert "<desc>Dunkel (heinz-de) hat durch Aufgabe gewonnen. Hell: noch 14 zu setzen." in shown
@@ -193,7 +211,7 @@ def shown(api: Api, board: int) -> dict:
     return api.http.get(f"/api/matches/{board}").json()
 
 
-def test_one_click_on_the_home_page_starts_a_match_with_a_robot(api, guest):
+def test_one_click_on_the_home_page_starts_a_match_with_a_robot_and_robots_are_marked(api, guest):
     home = guest.page("/")
     assert 'name="play" value="pow2 easy"' in home
     assert 'name="play" value="halves hard"' in home
@@ -205,6 +223,18 @@ def test_one_click_on_the_home_page_starts_a_match_with_a_robot(api, guest):
     page = guest.page(f"/m/{board}")
     assert '<span class="tag">robot</span>' in page
     assert 'id="chat-form"' not in page
+    # they are marked in lists and on their pages
+    marked = 'href="/players/robot-easy">robot-easy</a> <span class="tag">robot</span>'
+    assert marked in guest.page("/players")
+    page = guest.page("/players/robot-hard")
+    assert '<h1>robot-hard <span class="tag">robot</span></h1>' in page
+    assert "A robot of this server, here since" in page
+    assert "Matches against robots aren’t rated." in page
+    # and fill an open challenge
+    guest.send("/new", {"game": "pow2", "opponent": ""}, on="/new")
+    (found,) = re.findall(r'action="(/challenges/[a-z2-7]{10}/robot)"', guest.page("/"))
+    board = board_of(guest.send(found, {"level": "easy"}))
+    assert shown(api, board)["clock"]["rated"] is False
 
 
 def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
@@ -224,24 +254,6 @@ def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
         fields = {"game": "torere", "opponent": ["", "robot-hard"]}
         board = board_of(guest.send("/new", fields, on=answer.headers["location"]))
         assert shown(api, board)["clock"]["rated"] is False
-
-
-def test_a_robot_answers_until_the_game_is_over_and_then_says_who_has_won(come):
-    guest, line = come(), ""
-    where = "/games/line/try"
-    for _ in range(40):
-        sent = {"against": "robot", "live": "1", "line": line}
-        part = guest.page(f"{where}/live", params=sent)
-        if "<form" not in part:
-            break
-        listed = guest.get(f"{where}/moves", params=sent).json()["moves"]
-        part = guest.page(f"{where}/live", params={**sent, "move": listed[0]})
-        found = re.search(r'name="line" value="([^"]*)"', part)
-        if found is None:
-            break
-        line = found[1]
-    assert "You won." in part or "The robot won." in part
-    assert "Sign up to play a robot" in part
 
 
 def test_the_options_of_a_board_to_try_are_chosen_by_controls(come):
@@ -288,14 +300,6 @@ def test_the_games_that_are_offered_are_those_that_say_so(api, guest):
     assert f"The rules of {suggested_game(api.parts).title}" in guest.page("/new")
 
 
-def test_a_short_month_ends_no_sentence_because_it_has_a_full_stop_of_its_own(api, come):
-    made = api.player().post("/api/challenges", {"game": "torere"}).json()
-    shown = come(**GERMAN).page(f"/c/{made['id']}")
-    found = re.search(r"Sie ist bis (.*?) offen\.", re.sub(r"<[^>]*>", "", shown))
-    assert found, shown
-    assert ".." not in found[0]
-
-
 def test_two_robots_of_one_strength_are_a_mistake_beside_the_second_and_nothing_is_promised(guest):
     fields = {"game": "halves", "against": "robot"}
     fields |= {"robot": "robot-easy", "halves-robot": "robot-easy"}
@@ -310,29 +314,3 @@ def test_two_robots_of_one_strength_are_a_mistake_beside_the_second_and_nothing_
     assert "against" not in offer
     # a field that only another way to find opponents shows has no mistake
     assert guest.send("/new", fields | {"halves-robot": "", "note": "x" * 201}).status_code == 303
-
-
-def test_an_open_challenge_is_filled_by_a_robot_with_one_click(api, guest):
-    guest.send("/new", {"game": "pow2", "opponent": ""}, on="/new")
-    found = re.search(r'action="(/challenges/[a-z2-7]{10}/robot)"', guest.page("/"))
-    board = board_of(guest.send(found[1], {"level": "easy"}))
-    assert shown(api, board)["clock"]["rated"] is False
-
-
-def test_robots_are_marked_in_lists_and_on_their_pages(guest):
-    marked = 'href="/players/robot-easy">robot-easy</a> <span class="tag">robot</span>'
-    assert marked in guest.page("/players")
-    page = guest.page("/players/robot-hard")
-    assert '<h1>robot-hard <span class="tag">robot</span></h1>' in page
-    assert "A robot of this server, here since" in page
-    assert "Matches against robots aren’t rated." in page
-
-
-def test_sides_of_halves_are_named_by_their_colour(guest):
-    form = guest.page("/new?game=halves")
-    sides = re.findall(r'name="halves-seat" value="\d"><span>(.*?)</span>', form)
-    assert sides == ["Light", "Dark", "Teal"]
-    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "1"}).text
-    assert "You’re playing Dark." in html.unescape(found)
-    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "2"}).text
-    assert "Teal" not in found

@@ -16,22 +16,16 @@ from tests.helpers.api import PASSWORD, until
 from tests.services.matches_by_form import challenge, start, turn
 
 
-def test_a_form_sent_twice_is_one_move(api, one, board):
+def test_a_form_sent_twice_is_one_move_and_after_a_refusal_it_takes_another(api, one, board):
     page = one.page(f"/m/{board}")
     fields = dict(re.findall(r'name="(csrf|key)" value="([^"]*)"', page))
-    fields |= {"do": "move", "move": "m13-j7", "ply": "0"}
-    for _ in range(2):
-        assert one.http.post(f"/m/{board}/act", data=fields).status_code == 303
-    assert load_state(api.parts, board).ply == 1
-
-
-def test_after_a_move_that_was_refused_another_can_be_sent_from_the_same_page(api, one, board):
-    page = one.page(f"/m/{board}")
-    fields = dict(re.findall(r'name="(csrf|key)" value="([^"]*)"', page))
-    refused = one.http.post(f"/m/{board}/act", data={**fields, "do": "move", "move": "m13-k5"})
-    assert "m13-k5: no line connects m13 and k5." in one.page(refused.headers["location"])
-    taken = one.http.post(f"/m/{board}/act", data={**fields, "do": "move", "move": "m13-j7"})
-    assert taken.status_code == 303
+    for move in ("m13-k5", "m13-j7", "m13-j7"):
+        sent = {**fields, "do": "move", "move": move, "ply": "0"}
+        answer = one.http.post(f"/m/{board}/act", data=sent)
+        assert answer.status_code == 303
+        if move == "m13-k5":
+            shown = one.page(answer.headers["location"])
+            assert "m13-k5: no line connects m13 and k5." in shown
     assert load_state(api.parts, board).moves == "m13-j7"
 
 
@@ -59,18 +53,6 @@ def test_a_mistyped_move_comes_back_in_a_form(one, board):
     assert answer.text.startswith('<p class="message">')
 
 
-def test_strangers_and_who_has_not_logged_in_can_do_nothing(api, come, board):
-    stranger, guest = come(), come()
-    stranger.log_in(api.player().name)
-    for path, fields in (("act", {"do": "resign"}), ("chat", {"text": "hello"}), ("replies", {})):
-        where = f"/m/{board}/{path}"
-        assert stranger.send(where, fields).status_code == 403
-        answer = guest.send(where, fields, on="/login")
-        assert answer.status_code == 303
-        assert answer.headers["location"] == "/login?over=yes"
-    assert not load_state(api.parts, board).over
-
-
 def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(
     api, come, one, two, board
 ):
@@ -82,12 +64,18 @@ def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(
     assert "a13-d7" in mine
     assert "a13-d7" not in theirs
     stranger = come(api.player())
-    for who in (stranger, come()):
+    for who in (stranger, guest := come()):
         page = who.page(f"/m/{board}")
         assert 'data-game="pow2"' in page
-        assert "a secret" not in page
-        assert "a13-d7" not in page
-        assert f"/m/{board}/act" not in page
+        for secret in ("a secret", "a13-d7", f"/m/{board}/act"):
+            assert secret not in page
+    # nor can they do anything
+    for path, fields in (("act", {"do": "resign"}), ("chat", {"text": "hello"}), ("replies", {})):
+        where = f"/m/{board}/{path}"
+        assert stranger.send(where, fields).status_code == 403
+        answer = guest.send(where, fields, on="/login")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/login?over=yes")
+    assert not load_state(api.parts, board).over
 
 
 def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, one, two, board):
@@ -168,6 +156,43 @@ def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, one, two, bo
     assert Notes(api.parts.data).get(account, board) == ""
 
 
+def test_addresses_are_links_and_looks_stand_beside_names_even_where_dark_ones_begin():
+    said = str(linked('<b> (http://x.org/a_(b)) "javascript:alert(1)" https://y.org!'))
+    assert said.count("<a ") == 2
+    assert 'href="http://x.org/a_(b)"' in said
+    assert 'href="https://y.org"' in said
+    assert said.startswith("&lt;b&gt; (")
+    assert isinstance(linked(""), Markup)
+    game = game_by_key("torere")
+    rules = game.latest
+    svg = draw_position(rules, rules.start(rules.read_options(()), 2, None), ("anna", "berta"))
+    exchanged = str(svg).replace('data-looks="light dark"', 'data-looks="dark light"')
+    shown = [
+        BoardView(svg=Markup(each), moves="", check="", ply=0, turn="", game=game)
+        for each in (svg, exchanged)
+    ]
+    assert [each.looks for each in shown] == [(0, 1), (1, 0)]
+
+
+def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
+    guest = come(api.player())
+    board = start(guest, game="one")
+    guest.move(board, "c3")
+    page = guest.page(f"/m/{board}")
+    assert "Your puzzle" in page
+    assert re.search(r'class="score">\d+ lines with exactly one stone', page)
+    assert "40 of the 44" in page
+    guest.move(board, "done")
+    assert "Make a claim" not in guest.page(f"/m/{board}") + guest.page(f"/m/{board}/1")
+    api.caught_up()
+    for path in ("/puzzles", "/games/one"):
+        assert guest.name in guest.page(path)
+    assert "by 1 stone" in guest.page("/games/one/scores")
+    given_up = start(guest, game="one")
+    guest.act(given_up, "resign")
+    assert "The puzzle was given up." in guest.page(f"/m/{given_up}")
+
+
 PLATE = re.compile(r'<div class="plate([^"]*)" data-seat="(\d)">(.*?)</div>', re.DOTALL)
 
 
@@ -177,7 +202,7 @@ def plates(page: str) -> list[tuple[str, str]]:
 
 
 def test_the_own_plate_is_below_the_board_and_who_is_to_move_has_a_running_clock(
-    one, two, board, come
+    api, one, two, board, come
 ):
     assert plates(one.page(f"/m/{board}")) == [("", "1"), ("to-move", "0")]
     assert plates(two.page(f"/m/{board}")) == [("to-move", "0"), ("", "1")]
@@ -187,6 +212,10 @@ def test_the_own_plate_is_below_the_board_and_who_is_to_move_has_a_running_clock
     assert left
     assert 6 * 86_400_000 < int(left[1]) <= 7 * 86_400_000
     assert left[2] == "6 d 23 h"
+    line = f"vacation {two.name} {PASSWORD} 9"
+    assert api.http.post("/api/do", content=line).is_success
+    until(lambda: "on vacation until" in one.page(f"/m/{board}"))
+    assert one.page(f"/m/{board}").count("on vacation until") == 1
     two.http.cookies.set("display", "below-first")
     assert plates(two.page(f"/m/{board}")) == [("", "1"), ("to-move", "0")]
     assert "14 left to place" in mover
@@ -212,15 +241,6 @@ def test_a_result_is_said_to_who_reads_it(api, one, two, board, come):
     assert "?</abbr>" in PLATE.findall(one.page(f"/m/{board}"))[0][2]  # after one match
 
 
-def test_addresses_are_links_and_nothing_else_is():
-    said = str(linked('<b> (http://x.org/a_(b)) "javascript:alert(1)" https://y.org!'))
-    assert said.count("<a ") == 2
-    assert 'href="http://x.org/a_(b)"' in said
-    assert 'href="https://y.org"' in said
-    assert said.startswith("&lt;b&gt; (")
-    assert isinstance(linked(""), Markup)
-
-
 def test_a_rematch_is_offered_on_the_page_of_the_match_that_is_over(one, two, come):
     for answer in ("accept", "decline"):
         board = start(one, two)
@@ -237,44 +257,6 @@ def test_a_rematch_is_offered_on_the_page_of_the_match_that_is_over(one, two, co
         assert answered.headers["location"] == (sent["back"] or asked)
         said = "declined" if answer == "decline" else "begun"
         assert re.search(f"The rematch (has|was) {said}", one.page(f"/m/{board}"))
-
-
-def test_beside_a_name_stands_the_look_of_the_pieces_even_where_dark_ones_begin():
-    game = game_by_key("torere")
-    rules = game.latest
-    svg = draw_position(rules, rules.start(rules.read_options(()), 2, None), ("anna", "berta"))
-    exchanged = str(svg).replace('data-looks="light dark"', 'data-looks="dark light"')
-    shown = [
-        BoardView(svg=Markup(each), moves="", check="", ply=0, turn="", game=game)
-        for each in (svg, exchanged)
-    ]
-    assert [each.looks for each in shown] == [(0, 1), (1, 0)]
-
-
-def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
-    guest = come(api.player())
-    board = start(guest, game="one")
-    guest.move(board, "c3")
-    page = guest.page(f"/m/{board}")
-    assert "Your puzzle" in page
-    assert re.search(r'class="score">\d+ lines with exactly one stone', page)
-    assert "40 of the 44" in page
-    guest.move(board, "done")
-    assert "Make a claim" not in guest.page(f"/m/{board}") + guest.page(f"/m/{board}/1")
-    api.caught_up()
-    assert guest.name in guest.page("/puzzles")
-    assert guest.name in guest.page("/games/one")
-    assert "by 1 stone" in guest.page("/games/one/scores")
-    given_up = start(guest, game="one")
-    guest.act(given_up, "resign")
-    assert "The puzzle was given up." in guest.page(f"/m/{given_up}")
-
-
-def test_a_vacation_is_told_beside_the_name(api, one, two, board):
-    line = f"vacation {one.name} {PASSWORD} 9"
-    assert api.http.post("/api/do", content=line).is_success
-    until(lambda: "on vacation until" in two.page(f"/m/{board}"))
-    assert two.page(f"/m/{board}").count("on vacation until") == 1
 
 
 def test_another_server_is_offered_where_the_operator_names_one_and_says_what_that_means(

@@ -10,8 +10,8 @@ import pytest
 
 from domain.engine.match_analysis import ANALYSIS_VERSION
 from domain.engine.turning_points import AnalysedPosition
-from domain.match.events import Claimed, ResultChanged
-from domain.match.history import decode_event, leaf_hash
+from domain.match.events import Claimed, MatchSource, ResultChanged
+from domain.match.history import decode_event, is_event, leaf_hash
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
 from infra.log.receipts import open_receipt
@@ -21,13 +21,14 @@ from infra.redis.rq_jobs import ANALYSIS
 from infra.store.analyses import Analyses, StoredAnalysis
 from services.app import matches
 from services.app.accounts import erase_account
+from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import analyse, load_state
 from services.http.web.render import HEADERS
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.api import Api, Player, until
 from tests.helpers.publishing import log_keys, publish, receipts_keys
 from tests.helpers.web import Read, verify_page
-from tests.services.matches_by_form import start
+from tests.services.matches_by_form import start, turn
 
 MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2")
 
@@ -329,3 +330,35 @@ def test_all_can_agree_that_the_server_deals(api, come):
     assert guests[1].act(board, "accept").status_code == 303
     assert load_state(api.parts, board).setup is not None
     assert 'data-game="halves"' in guests[0].page(f"/m/{board}")
+
+
+RECORD = b"""pow2 challenge -fast dora emil
+pow2 move 9 dora * i5-g4:g5
+pow2 move 9 emil * a13-c11
+"""
+
+
+def test_an_imported_match_says_its_server_has_no_proof_of_moves_and_can_be_declined(
+    api, pair, come
+):
+    source = {"kind": "document", "origin": "play.example.net/log/s07", "board": 17, "events": 5}
+    bare, hashes = check_import(RECORD, ()), {"head": bytes(32), "digest": bytes(32)}
+    checked = CheckedImport(MatchSource(**source, **hashes), bare.state, bare.data)
+    players = dict(zip(("Light", "Dark"), (one.name for one in pair), strict=True))
+    planned = plan_import(api.parts, checked, seats_of(api.parts, checked, players))
+    assert api.parts.gateway.send(planned.sent, 0, 30).accepted
+    board = planned.sent.match
+    said = api.http.get(f"/api/matches/{board}").json()
+    assert (said["state"], said["ply"], said["waits_for"]) == ("waiting", 2, [0, 1])
+    text = "mported from play.example.net, board 17; proven by its log"
+    named = {**source, "head": "00" * 32, "digest": "00" * 32}
+    assert said["imported"] == {**named, "ply": 2, "text": f"i{text}"}
+    publish(api)
+    # the log here has none of these moves, but that they were brought
+    page = come().page(f"/m/{board}")
+    assert len(re.findall(r'<li class="column-\d', page)) == 2
+    assert kept(page) == 0
+    assert is_event(InclusionProof.parse(come().page(f"/m/{board}/1/proof.txt")).extra)
+    assert f"I{text}." in pair[1].page(f"/m/{board}")
+    pair[1].act(board, "decline")
+    assert "Declined; the match doesn’t count." in turn(pair[1], board)

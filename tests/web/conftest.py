@@ -6,11 +6,12 @@ look before a page has come to rest.
 """
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from infra.log.key_files import generate_keys
 from infra.people.sessions import Sessions
@@ -37,29 +38,45 @@ def api(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield api
 
 
+@pytest.fixture(scope="package")
+def left() -> defaultdict[str, list[Page]]:
+    """Pages of each server that somebody has left, for the next one: what was loaded need not be loaded again."""
+    return defaultdict(list)
+
+
 @pytest.fixture
-def person(browser: Browser, api: Api) -> Iterator[Callable[..., Person]]:
+def person(
+    browser: Browser, api: Api, left: defaultdict[str, list[Page]]
+) -> Iterator[Callable[..., Person]]:
     """Yield a function that opens a person's window; at the end nothing was wrong with any page.
 
     With a name somebody of that name has signed up and logged in before; a player has logged in.
+    With options it is a window that nobody has used before.
     """
-    come: list[Person] = []
+    come: list[tuple[Person, bool]] = []
 
     def new(who: str | Player = "", **options: Any) -> Person:
         player = api.player(name=who) if isinstance(who, str) and who else who
-        if isinstance(player, Player):
-            options["storage_state"] = session_of(api, player)
-        one = Person(browser, api, **options)
+        state = session_of(api, player) if isinstance(player, Player) else None
+        shared = not options
+        if shared and left[api.url]:
+            one = Person(browser, api, left[api.url].pop())
+            one.context.add_cookies(state["cookies"] if state else [])
+        else:
+            one = Person(browser, api, storage_state=state, **options)
         one.name = player.name if isinstance(player, Player) else ""
-        come.append(one)
+        come.append((one, shared))
         prepare(one)
         return one
 
     yield new
-    for one in come:
-        one.closes()
-    assert [complaint for one in come for complaint in one.complaints] == []
-    assert [url for one in come for url in one.elsewhere] == []
+    for one, shared in come:
+        if shared:
+            left[api.url].append(one.leaves())
+        else:
+            one.closes()
+    assert [complaint for one, _ in come for complaint in one.complaints] == []
+    assert [url for one, _ in come for url in one.elsewhere] == []
 
 
 def prepare(one: Person) -> None:

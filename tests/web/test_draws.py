@@ -9,7 +9,6 @@ from domain.match.audit import verify
 from domain.match.events import Called, MatchStarted, Withheld
 from domain.match.history import decode_event
 from services.app.matches import load_state
-from tests.helpers.browser import ROUTED
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +97,7 @@ def seal(api, person, name: str):
     The challenger's browser, which has the text, is on no page of the server since before the seal.
     """
     player, oleg = api.player(name=f"nora-{name}"), person(f"oleg-{name}")
-    first, second = person(player, **ROUTED), person(player)
+    first, second = person(player), person(player)
     board = calls(first, oleg)
     first.page.goto("about:blank")
     oleg.goes_to(f"/m/{board}")

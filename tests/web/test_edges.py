@@ -1,4 +1,4 @@
-"""The edges of the pages in a browser: the header, other sites, lines that break, lists that are looked at."""
+"""The edges of the pages in a browser: what is loaded, the header, other sites, lines that break, lists that are looked at, many tabs."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,8 +8,10 @@ from threading import Thread
 import pytest
 from playwright.sync_api import expect
 
+from domain.drawing import PAGE_STYLE
 from services.app.matches import load_state
-from tests.helpers.browser import ROUTED
+from services.http.web import assets
+from services.http.web.assets import ASSETS, asset_url
 
 pytestmark = pytest.mark.slow
 
@@ -136,7 +138,7 @@ def look_again(page) -> None:
 
 
 def test_a_browser_without_shared_workers_follows_what_is_looked_at(api, person):
-    one, other = person("lonely"), api.player()
+    one, other = person("lonely", locale="en-GB"), api.player()
     one.page.add_init_script(NO_WORKER)
     board = api.begun(other, api.player_of(one.name))
     one.goes_to(f"/m/{board}")
@@ -145,7 +147,7 @@ def test_a_browser_without_shared_workers_follows_what_is_looked_at(api, person)
 
 
 def test_a_page_without_a_service_worker_heals_after_its_line_was_down(api, person):
-    one, other = person("hilda", **ROUTED), api.player()
+    one, other = person("hilda"), api.player()
     board = api.begun(other, api.player_of(one.name))
     one.goes_to(f"/m/{board}")
     one.expected.append("htmx:")
@@ -205,7 +207,7 @@ def test_the_list_of_matches_brings_itself_up_to_date_while_it_is_looked_at(api,
 
 
 def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, person):
-    one, other = person("carla"), api.player()
+    one, other = person("carla", locale="en-GB"), api.player()
     one.page.add_init_script(HIDDEN)
     mine = api.player_of(one.name)
     board = api.begun(other, mine)
@@ -228,3 +230,104 @@ def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, per
     expect(page.locator("#chat li.new")).to_contain_text("are you there?")
     expect(page).not_to_have_title(re.compile("✉"))
     expect(home).to_have_title("matchpost")
+
+
+RULES = """(text) => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  return [...sheet.cssRules].map((rule) => rule.cssText.replace(/,\\s+/g, ","));
+}"""
+"""The rules that a browser reads in a style sheet; it keeps the spaces of values that have variables."""
+
+
+@pytest.mark.parametrize(("locale", "scripts"), [("en-GB", "scripts.js"), ("de-DE", "scripts.de.js")])  # fmt: skip
+def test_a_match_loads_one_script_and_one_style_and_its_moves_once(person, api, locale, scripts):
+    one = person(f"loads-{locale[:2]}", locale=locale)
+    board = api.begun(api.player_of(one.name), api.player())
+    paths: list[str] = []
+    one.page.on("request", lambda request: paths.append(request.url.removeprefix(api.url)))
+    with one.page.expect_request(f"**{asset_url('worker.js')}"):  # which waits for the board
+        one.goes_to(f"/m/{board}").locator("#board-area.choosing").wait_for()
+    files = map(asset_url, ("style.css", scripts, "worker.js"))
+    # the icon is another one once the lists know that the match waits
+    assert sorted(path for path in paths if not path.endswith(".svg")) == sorted(
+        [f"/m/{board}", *files, f"/m/{board}/moves"]
+    )
+    # tips of times come although they wait for the board
+    one.page.locator("time[title]").first.wait_for(state="attached")
+
+
+def test_a_style_sheet_has_the_rules_of_its_sources_and_no_others(browser):
+    folder = assets.files("services.http.web").joinpath("static", "styles")
+    page = browser.new_page()
+    for name in ("style.css", "games.css", "newmatch.css"):
+        parts = assets._STYLES if name == "style.css" else [name.removesuffix(".css")]
+        source = PAGE_STYLE * (name == "style.css")
+        source += "".join(folder.joinpath(f"{part}.css").read_text() for part in parts)
+        rules = page.evaluate(RULES, source)
+        assert rules == page.evaluate(RULES, ASSETS[name].data.decode()), name
+        assert len(rules) > 20
+    page.close()
+
+
+COVERED = """() => [...document.querySelectorAll("#action :is(button, input)")]
+  .filter((one) => one.checkVisibility())
+  .filter((one) => {
+    const box = one.getBoundingClientRect();
+    return !one.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+  })
+  .map((one) => one.textContent || one.name)"""
+"""The controls in the head of a match that something lies over."""
+
+
+@pytest.mark.long
+def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person):
+    count = 20
+    one, other = person("tabs"), api.player()
+    mine = api.player_of(one.name)
+    boards = [api.begun(other, mine) for _ in range(count)]
+    api.caught_up()
+    pages = [one.page, *(one.context.new_page() for _ in boards)]
+    home, *tabs = pages
+    for page, path in zip(pages, ["/", *(f"/m/{board}" for board in boards)], strict=True):
+        page.goto(path)
+    for tab in tabs:
+        expect(tab.locator("#turn")).to_contain_text(
+            f"{other.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
+        )
+    for board in boards:
+        other.move(board, "m13-j7")
+    for tab in tabs:
+        expect(tab.locator("#turn")).to_have_text(re.compile("Your turn"))
+    expect(home).to_have_title(f"({count}) matchpost")
+    extra = one.context.new_page()
+    extra.goto("/games")
+    expect(extra.locator("h1")).to_have_text("Games")
+    expect(extra.locator("#waiting .pill-number")).to_have_text(str(count))
+    mine.move(boards[0], "a13-d7")
+    expect(extra.locator("#waiting .pill-number")).to_have_text(str(count - 1))
+    expect(extra).to_have_title(re.compile(rf"^\({count - 1}\) Games"))
+
+
+def test_a_message_stays_until_the_next_click(api, person):
+    one, other = person("moritz"), api.player()
+    board = api.begun(api.player_of(one.name), other)
+    one.goes_to(f"/m/{board}")
+    one.page.locator("#board-area.choosing").wait_for()
+    one.page.locator("#move").fill("m13-k5")
+    one.page.locator("#confirm").click()
+    said = one.page.locator("#message .message")
+    expect(said).to_contain_text("no line connects m13 and k5")
+    other.post(f"/api/matches/{board}/chat", {"text": "take your time"})
+    expect(one.page.locator("#chat")).to_contain_text("take your time")
+    other.give(board, {"do": "offer", "kind": "draw"})
+    expect(one.page.locator("#action")).to_contain_text("offers a draw")
+    expect(said).to_contain_text("no line connects m13 and k5")
+    covered = one.page.evaluate(COVERED)
+    assert covered == []
+    one.page.locator("#chat-title").click()
+    expect(said).to_have_count(0)
+    one.page.locator("#confirm").click()
+    expect(said).to_contain_text("no line connects m13 and k5")
+    said.get_by_role("button", name="Close").click()
+    expect(said).to_have_count(0)

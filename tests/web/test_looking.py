@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from services.app.matches import analyse, load_state
 from tests.helpers.analysing import listening
-from tests.helpers.browser import ROUTED, faults_of
+from tests.helpers.browser import faults_of
 
 pytestmark = pytest.mark.slow
 
@@ -130,7 +130,7 @@ def test_a_puzzle_is_solved_by_clicks_undone_redone_and_handed_in(api, person):
 
 
 def test_an_analysis_is_asked_for_and_comes_by_itself(api, person):
-    anna = person("anna", **ROUTED)
+    anna = person("anna")
     board = api.begun(api.player_of("anna"), api.player(), game="pow2")
     for move in ({"do": "move", "move": "m13-j7"}, {"do": "resign"}):
         assert api.player_of("anna").give(board, move).is_success
@@ -151,27 +151,3 @@ def test_an_analysis_is_asked_for_and_comes_by_itself(api, person):
     assert analyse(api.parts, board)
     expect(page.locator("svg.plot polyline")).to_have_count(1)
     expect(page.get_by_role("heading", name="Turning points")).to_be_visible()
-
-
-def test_a_guest_plays_on_the_first_page_and_the_address_stays(person):
-    one = person()
-    page = one.goes_to("/")
-    expect(page.locator("#turn")).to_contain_text("You’re playing Light")
-    expect(page.locator("#confirm")).to_be_disabled()
-    heading = page.locator("h1").bounding_box()
-    one.picks("4-0")
-    page.locator("#confirm").click()
-    expect(page.locator("#turn")).to_have_text("The robot played 5-4. Your turn.")
-    expect(page.locator('#board-area [data-place="4"] .piece')).to_have_attribute("data-seat", "1")
-    assert page.locator("h1").bounding_box() == heading
-    # the next one by the keyboard alone
-    page.locator("#board-area.choosing .choice").first.focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#move")).to_have_value("0-5")
-    page.locator("#confirm").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#turn")).to_contain_text("Your turn")
-    expect(page.locator('#play [name="line"]')).to_have_value("4-0 5-4 0-5 4-0")
-    assert page.url.endswith("/")
-    page.get_by_role("link", name="Start again").click()
-    expect(page.locator("#turn")).to_contain_text("You’re playing Light")

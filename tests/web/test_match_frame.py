@@ -9,7 +9,7 @@ from infra.redis.reads import read_nothing
 from services.app.conditional_moves import conditional_moves_of
 from services.app.matches import load_state
 from services.http.web.match import page as page_module
-from tests.helpers.browser import PHONE, ROUTED, faults_of
+from tests.helpers.browser import PHONE, faults_of
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def the_only(held: list[Route], page: Page) -> Route:
 
 
 def test_a_preview_is_no_move_and_after_play_the_next_match_is_one_key_away(api, person):
-    one = opened(api, person, "ada", **ROUTED)
+    one = opened(api, person, "ada")
     page, play = one.page, one.page.locator("#confirm")
     one.picks("m13-j7")
     label = page.evaluate(
@@ -79,7 +79,7 @@ def test_after_a_move_the_header_counts_no_match_when_the_page_says_that_none_wa
 
 
 def test_news_before_the_answer_to_a_move_leave_one_of_each_part(api, person):
-    one = opened(api, person, "nia", **ROUTED)
+    one = opened(api, person, "nia")
     page, held = one.page, []
     one.picks("m13-j7")
     page.route("**/act", lambda route: held.append(route))  # noqa: PLW0108 - needs a function

@@ -1,21 +1,11 @@
-"""The form for a new match in a browser; and a match that was imported."""
+"""The form for a new match in a browser."""
 
 from playwright.sync_api import expect
 
-from domain.match.events import MatchSource
-from domain.match.history import is_event
-from infra.log.checkpoint import InclusionProof
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
-from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import load_state
-from tests.helpers.api import Api
 from tests.helpers.browser import PHONE, faults_of
-from tests.helpers.publishing import publish
-
-
-def board_of(page) -> int:
-    return int(page.url.rpartition("/")[2])
 
 
 def fill_halves(page) -> None:
@@ -70,7 +60,7 @@ def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, per
     field.fill(other.name)
     page.keyboard.press("Enter")
     page.wait_for_url("**/m/*")
-    state = load_state(api.parts, board_of(page))
+    state = load_state(api.parts, int(page.url.rpartition("/")[2]))
     assert state.rules.startswith("halves/")
     assert (state.clock.terms.days, state.clock.terms.rated) == (3, False)
     assert state.seats[1] == api.parts.accounts.id_of(one.name)
@@ -78,53 +68,6 @@ def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, per
     page.go_back()
     shows_halves(page)
     expect(page.get_by_label("Name of your opponent")).to_have_value(other.name)
-
-
-RECORD = b"""pow2 challenge -fast dora emil
-pow2 move 9 dora * i5-g4:g5
-pow2 move 9 emil * a13-c11
-"""
-
-
-def imported(api: Api, *names: str, **source) -> int:
-    """Propose a match of these players, as the operator's command does; return its board."""
-    checked = check_import(RECORD, ())
-    if source:
-        checked = CheckedImport(MatchSource(**source), checked.state, checked.data)
-    players = dict(zip(("Light", "Dark"), names, strict=True))
-    planned = plan_import(api.parts, checked, seats_of(api.parts, checked, players))
-    assert api.parts.gateway.send(planned.sent, 0, 30).accepted
-    return planned.sent.match
-
-
-def test_one_with_a_log_says_its_server_and_can_be_declined(api, person):
-    one, two = person("fred"), person("gina")
-    source = {
-        "kind": "document",
-        "origin": "play.example.net/log/s07",
-        "board": 17,
-        "head": bytes(32),
-        "events": 5,
-        "digest": bytes(32),
-    }
-    board = imported(api, one.name, two.name, **source)
-    said = api.http.get(f"/api/matches/{board}").json()
-    assert (said["state"], said["ply"], said["waits_for"]) == ("waiting", 2, [0, 1])
-    text = "imported from play.example.net, board 17; proven by its log"
-    named = {**source, "head": "00" * 32, "digest": "00" * 32}
-    assert said["imported"] == {**named, "ply": 2, "text": text}
-    publish(api)
-    stranger = person().goes_to(f"/m/{board}")
-    # the log here has none of these moves, but that they were brought
-    expect(stranger.locator("ol.moves li")).to_have_count(2)
-    expect(stranger.locator("li.kept")).to_have_count(0)
-    proof = stranger.request.get(f"/m/{board}/1/proof.txt")
-    assert is_event(InclusionProof.parse(proof.text()).extra)
-    two.page.goto(f"/m/{board}")
-    text = "Imported from play.example.net, board 17; proven by its log."
-    expect(two.page.get_by_text(text)).to_be_visible()
-    two.page.get_by_role("button", name="Decline").click()
-    expect(two.page.locator("#turn")).to_contain_text("Declined; the match doesn’t count.")
 
 
 def test_the_form_offers_only_sides_and_robots_that_there_can_be(api, person):

@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 from services.app.accounts import log_out_everywhere
 from services.app.matches import load_state
 from tests.helpers.api import Player, until
-from tests.helpers.browser import PHONE, Person, faults_of
+from tests.helpers.browser import OFFLINE, PHONE, Person, faults_of
 from tests.helpers.tcp_proxy import TcpProxy
 from tests.web.conftest import prepare, session_of
 
@@ -72,7 +72,7 @@ def player(browser, api, line) -> Iterator[Callable[..., Person]]:
 
     def new(who: Player, **options: Any) -> Person:
         seen: Any = SimpleNamespace(url=line.url)
-        one = Person(browser, seen, storage_state=session_of(api, who), **options)
+        one = Person(browser, seen, storage_state=session_of(api, who), **OFFLINE, **options)
         one.name = who.name
         come.append(one)
         prepare(one)
@@ -165,6 +165,7 @@ def test_a_move_that_is_made_without_a_server_is_played_once_there_is_one(api, l
     assert stored(page) == []
 
 
+@pytest.mark.long
 def test_a_move_whose_answer_was_lost_is_sent_again_and_played_once(api, line, player, pair):
     me, other, board = pair
     one = player(me)
@@ -195,6 +196,7 @@ def worker_of(one: Person) -> tuple[Any, dict[str, str]]:
     return tools, {"origin": one.api.url, "registrationId": found[-1]["registrationId"]}
 
 
+@pytest.mark.long
 def test_a_move_is_sent_although_no_page_is_open_any_more(api, line, player, pair):
     me, _, board = pair
     one = player(me)
@@ -245,7 +247,7 @@ def goes_on(me, _, board) -> str:
     return "m13-j7 a13-d7 j7-k8"
 
 
-@pytest.mark.parametrize("meanwhile", [takes_back, goes_on])
+@pytest.mark.parametrize("meanwhile", [takes_back, pytest.param(goes_on, marks=pytest.mark.long)])
 def test_a_move_that_comes_too_late_is_refused_and_the_page_says_so(api, line, player, pair, meanwhile):  # fmt: skip
     me, other, board = pair
     one = player(me)

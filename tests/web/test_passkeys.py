@@ -1,16 +1,18 @@
 """Passkeys, with a virtual authenticator: made on the page of the account, and then enough to log in by themselves."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from infra.people.accounts.record import Passkey
 from services.app import accounts
-from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.api import Api
 from tests.helpers.browser import Person
+from tests.web.conftest import session_of
 
 pytestmark = pytest.mark.slow
 
@@ -35,22 +37,22 @@ def site(api: Api) -> str:
 
 
 @pytest.fixture
-def one(browser: Browser, site: str) -> Iterator[Person]:
-    """Somebody at that name; at the end nothing was wrong with any page."""
+def one(browser: Browser, api: Api, site: str) -> Iterator[Person]:
+    """Somebody who has logged in at that name; at the end nothing was wrong with any page."""
+    player = api.player()
+    state = session_of(api, player)
+    state["cookies"][0]["domain"] = "localhost"
     named: Any = SimpleNamespace(url=site)
-    found = Person(browser, named)
+    found = Person(browser, named, storage_state=state)
+    found.name = player.name
     yield found
     found.closes()
     assert found.complaints == []
     assert found.elsewhere == []
 
 
-def log_in(page: Page, site: str, player: Player) -> None:
-    page.goto(f"{site}/login")
-    page.get_by_label("Name").fill(player.name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in", exact=True).click()
-    expect(page.locator(f"[data-user={player.name}]")).to_be_attached()
+def keys_of(api: Api, one: Person) -> Sequence[Passkey]:
+    return api.parts.accounts.factors_of(api.parts.accounts.id_of(one.name)).passkeys
 
 
 def add(page: Page, site: str) -> None:
@@ -58,10 +60,8 @@ def add(page: Page, site: str) -> None:
     page.get_by_role("button", name="Add a passkey").click()
 
 
-def log_out(page: Page, site: str) -> None:
-    page.goto(f"{site}/account")
-    page.get_by_role("button", name="Log out", exact=True).first.click()
-    expect(page.locator("[data-user='']")).to_be_attached()
+def log_out(page: Page) -> None:
+    page.context.clear_cookies(name="session")
 
 
 def by_passkey(page: Page, site: str) -> None:
@@ -70,54 +70,46 @@ def by_passkey(page: Page, site: str) -> None:
 
 
 def test_a_passkey_is_made_and_logs_in_by_itself(one, api, site):
-    player = api.player()
     page = one.page
     authenticator(page)
-    log_in(page, site, player)
     add(page, site)
     expect(page.get_by_role("heading", name="Your recovery codes")).to_be_visible()
     assert len(page.locator("ol code").all_inner_texts()) == 10
-    (key,) = api.parts.accounts.factors_of(player.account).passkeys
-    log_out(page, site)
+    (key,) = keys_of(api, one)
+    log_out(page)
     by_passkey(page, site)
     expect(page).to_have_url(re.compile("/players$"))
-    expect(page.locator(f"[data-user={player.name}]")).to_be_attached()
-    (after,) = api.parts.accounts.factors_of(player.account).passkeys
+    expect(page.locator(f"[data-user={one.name}]")).to_be_attached()
+    (after,) = keys_of(api, one)
     assert after.count > key.count
     # it is not made twice for the same device
     add(page, site)
     expect(page.get_by_text("No passkey was used.")).to_be_visible()
     # and its password alone no longer suffices
-    log_out(page, site)
+    log_out(page)
     page.goto(f"{site}/login")
-    page.get_by_label("Name").fill(player.name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in", exact=True).click()
+    one.logs_in()
     expect(page.get_by_role("heading", name="One more step")).to_be_visible()
     # all access ends: the device still has its key, the server doesn't
-    accounts.log_out_everywhere(api.parts, player.account)
+    accounts.log_out_everywhere(api.parts, api.parts.accounts.id_of(one.name))
     one.expected.append("403")
     by_passkey(page, site)
     expect(page.get_by_text("This passkey wasn't accepted")).to_be_visible()
 
 
 def test_a_device_that_does_not_ask_who_holds_it_is_refused(one, api, site):
-    player = api.player()
     authenticator(one.page, isUserVerified=False)
-    log_in(one.page, site, player)
     add(one.page, site)
     expect(one.page.get_by_text("No passkey was used.")).to_be_visible()
-    assert api.parts.accounts.factors_of(player.account).passkeys == ()
+    assert keys_of(api, one) == ()
 
 
-def test_what_a_device_has_signed_counts_once_and_for_what_was_asked(one, api, site):
-    player = api.player()
+def test_what_a_device_has_signed_counts_once_and_for_what_was_asked(one, site):
     page = one.page
     authenticator(page)
-    log_in(page, site, player)
     add(page, site)
     expect(page.get_by_role("heading", name="Your recovery codes")).to_be_visible()
-    log_out(page, site)
+    log_out(page)
     page.goto(f"{site}/login")
     # the form as it would be sent is kept, and then sent twice, and with another step
     page.evaluate("HTMLFormElement.prototype.submit = function () { window.kept = true; }")

@@ -1,4 +1,4 @@
-"""Notifications in a browser: the service worker, and the form that gives a subscription to the server."""
+"""Notifications and webhooks in a browser: subscribed to, added, tested, and listed with what came of them."""
 
 import json
 from collections.abc import Iterator
@@ -6,10 +6,14 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from infra.mail.addresses import ServerAddresses
 from infra.people.account_macs import make_mac_key
+from services.jobs import mailer_wakeup, make_mailer
 from tests.helpers.api import Api, until
-from tests.helpers.browser import Person
+from tests.helpers.browser import OFFLINE, Person
+from tests.helpers.mailing import work_out
 from tests.helpers.push_service import Browser, PushService
+from workers.mail import hooks as worker
 
 pytestmark = pytest.mark.slow
 
@@ -34,8 +38,10 @@ def api(tmp_path_factory: pytest.TempPathFactory, service: PushService) -> Itera
     folder = tmp_path_factory.mktemp("api")
     (folder / "keys").mkdir()
     make_mac_key(folder / "keys")
-    more = {"keys": folder / "keys", "site": "http://localhost", "push": "on"}
-    with Api(folder, **more, push_services=service.url) as api:
+    host = service.url.removeprefix("http://")
+    more = {"keys": folder / "keys", "site": "http://localhost", "hooks": "on", "hook_hosts": host}
+    with Api(folder, **more, push="on", push_services=service.url) as api:
+        mailer_wakeup(api.parts).begin()
         yield api
 
 
@@ -51,7 +57,7 @@ def notified(page) -> list[tuple[str, str]]:
 
 def test_a_browser_is_subscribed_and_shows_what_is_pushed(person, api, service):
     me = api.player(name="pia")
-    one: Person = person(me)
+    one: Person = person(me, **OFFLINE)
     page = one.page
     page.context.grant_permissions(["notifications"], origin=api.url)
     one.goes_to("/account#push")
@@ -95,7 +101,7 @@ def test_a_browser_is_subscribed_and_shows_what_is_pushed(person, api, service):
 
 
 def test_a_browser_that_blocks_them_says_so(person, api):
-    one: Person = person(api.player(name="quentin"))
+    one: Person = person(api.player(name="quentin"), **OFFLINE)
     page = one.page
     page.add_init_script(
         'Object.defineProperty(Notification, "permission", { get: () => "denied" });'
@@ -105,3 +111,29 @@ def test_a_browser_that_blocks_them_says_so(person, api):
     expect(page.locator("#push-says")).to_contain_text("This browser is blocking them.")
     page.get_by_role("button", name="Turn on in this browser").click()
     expect(page.locator("#push-says")).to_contain_text("This browser is blocking them.")
+
+
+def test_a_webhook_is_added_and_tested_on_a_phone(person, api, service, monkeypatch):
+    monkeypatch.setattr(worker, "start", lambda work: work())
+    one: Person = person(
+        api.player(name="paula"), viewport={"width": 390, "height": 844}, locale="de-DE"
+    )
+    page = one.page
+    one.goes_to("/account#hooks")
+    page.get_by_role("link", name="Webhooks und Kanäle").click()
+    page.get_by_label("Adresse").fill(f"{service.url}/paula")
+    page.get_by_label("Wofür es ist").fill("mein Bot")
+    page.get_by_role("button", name="Hinzufügen").click()
+    secret = page.get_by_label("Das Geheimnis deines Webhooks", exact=True)
+    assert secret.input_value().startswith("whsec_")
+    page.get_by_role("link", name="Weiter").click()
+    page.get_by_role("button", name="Test schicken").click()
+    expect(page.get_by_role("status")).to_contain_text("Unterwegs.")
+    service.texts["/paula"] = b"<b>thank you</b> " * 40
+    work_out(make_mailer(api.parts, ServerAddresses(bytes(32), "play.example.org")))
+    page.reload()
+    expect(page.get_by_text("geschickt", exact=True)).to_be_visible()
+    expect(page.get_by_text("<b>thank you</b>")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.get_by_role("button", name="Entfernen").click()
+    expect(page.get_by_text("mein Bot")).to_have_count(0)
