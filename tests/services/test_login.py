@@ -110,30 +110,23 @@ def test_a_terminal_shows_no_letter_of_the_password(api, file):
     assert file.exists()
 
 
-def test_logging_in_again_ends_the_earlier_token(api, run):
-    tokens = []
-    for _ in range(2):
-        log_in(api, run)
-        tokens.append(read_login().token)
-    assert [is_valid(api, token) for token in tokens] == [False, True]
-
-
-def test_a_logout_ends_the_token_and_deletes_the_file(api, run, file):
+def test_a_later_login_and_a_logout_end_the_token_and_one_that_reaches_nobody_changes_nothing(
+    api, run, file
+):
+    log_in(api, run)
+    earlier = read_login().token
     name = log_in(api, run)
-    token = read_login().token
+    token, kept = read_login().token, file.read_text()
+    assert [is_valid(api, one) for one in (earlier, token)] == [False, True]
+    file.write_text(kept.replace(api.url, "http://127.0.0.1:9"))
+    done = run("logout")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("unavailable: http://127.0.0.1:9 does not answer")
+    file.write_text(kept)
     assert run("logout") == (0, f"logged out {name} at {api.url}; the token is revoked\n", "")
     assert not file.exists()
     assert not is_valid(api, token)
     assert run("logout").out == "you are not logged in on this machine\n"
-
-
-def test_a_logout_from_a_server_that_does_not_answer_changes_nothing(api, run, file):
-    log_in(api, run)
-    file.write_text(file.read_text().replace(api.url, "http://127.0.0.1:9"))
-    done = run("logout")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("unavailable: http://127.0.0.1:9 does not answer")
-    assert file.exists()
 
 
 def test_a_token_from_elsewhere_is_used_and_stays_valid(api, run, file):

@@ -16,7 +16,7 @@ from tests.helpers.pages import ROOT, Shell, block, blocks, differs, is_publishe
 from tests.helpers.served import Served, until
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_exchange_on_the_page_is_what_one_sees(tmp_path):
     (exchange,) = [one for one in blocks("README.md") if one.language == "console"]
     with Served(tmp_path / "data") as served:

@@ -161,22 +161,19 @@ def test_a_terminal_asks_for_the_code_after_the_password(owner, api, monkeypatch
     assert owner.factors.recovery == 9
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_a_line_with_a_password_is_refused_and_says_how_to_go_on(owner, api):
+    for line in (
         "cases {name} {password}",
         "torere challenge --password={password} {name} {other}",
         "change password {name} {password} looking-glass",
         "set {name} {password} notify none",
         "delete {name} {password}",
-    ],
-)
-def test_a_line_with_a_password_is_refused_and_says_how_to_go_on(owner, api, line):
-    text = line.format(name=owner.name, password=PASSWORD, other=api.player().name)
-    answer = api.http.post("/api/do", content=text)
-    assert answer.text.startswith("code-needed: "), answer.text
-    assert "matchpost login" in answer.text
-    assert "mail" in answer.text
+    ):
+        text = line.format(name=owner.name, password=PASSWORD, other=api.player().name)
+        answer = api.http.post("/api/do", content=text).text
+        assert answer.startswith("code-needed: "), answer
+        assert "matchpost login" in answer
+        assert "mail" in answer
     assert api.parts.accounts.record_of(owner.account).notify == "move"
 
 

@@ -44,7 +44,13 @@ def keygen(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return run_command(["keygen", "--data", folder, *words], os.environ)
 
 
-def test_keygen_makes_all_keys_for_this_user_only_and_prints_the_public_ones(tmp_path):
+def test_keygen_makes_all_keys_for_this_user_only_prints_the_public_ones_and_never_overwrites(
+    tmp_path,
+):
+    for host in ("play example", "a+b", " "):
+        done = keygen(tmp_path, "--host", host)
+        assert (done.returncode, "can't name a log" in done.stderr) == (1, True)
+        assert not (tmp_path / "keys").exists()
     done = keygen(tmp_path, "--host", "play.example.org", "--shards", "2")
     assert (done.returncode, done.stderr) == (0, "")
     modes = {f.name: stat.S_IMODE(f.stat().st_mode) for f in (tmp_path / "keys").iterdir()}
@@ -59,21 +65,21 @@ def test_keygen_makes_all_keys_for_this_user_only_and_prints_the_public_ones(tmp
     printed = [VerifierKey.parse(line) for line in done.stdout.splitlines()[-2:]]
     assert printed == [secret.signer(shard).key for shard in range(2)]
     assert str(secret) not in done.stdout
-
-
-def test_keygen_never_overwrites(tmp_path):
-    keygen(tmp_path)
     before = {file: file.read_bytes() for file in (tmp_path / "keys").iterdir()}
     done = keygen(tmp_path)
     assert done.returncode == 1
     assert "has keys already, and they are not overwritten" in done.stderr
     assert {file: file.read_bytes() for file in (tmp_path / "keys").iterdir()} == before
-
-
-def test_no_new_keys_take_the_place_of_lost_ones(redis_client, tmp_path):
-    redis_client.hset(published(2), mapping={"size": 10, "root": "00"})
-    make_first_keys(Settings(data=tmp_path), redis_client, SHAPE)
-    assert not (tmp_path / "keys").exists()
+    # nor the name of a key that a killed process has left
+    folder = tmp_path / "keys"
+    os.link(folder / "log-key", folder / ".log-key")
+    (folder / "log-key").rename(folder / "log-key.old")
+    assert keygen(tmp_path).returncode == 0
+    assert (
+        (folder / "log-key.old").read_text()
+        == str(secret) + "\n"
+        != (folder / "log-key").read_text()
+    )
 
 
 KEYS = ("log-key", "receipts-key")
@@ -93,24 +99,29 @@ def _killed_at(monkeypatch: pytest.MonkeyPatch, step: str, number: int) -> None:
 
 
 @pytest.mark.parametrize("step", ["link", "open", "fsync"])
-@pytest.mark.parametrize("number", range(1, 6))
-def test_a_start_makes_what_a_killed_one_has_not_made(
-    redis_client, tmp_path, monkeypatch, step, number
+def test_a_start_makes_what_a_killed_one_has_not_made_and_no_others_in_place_of_lost_ones(
+    redis_client, tmp_path, monkeypatch, step
 ):
-    settings = Settings(data=tmp_path, mail_domain="play.example.org")
-    with monkeypatch.context() as dying, suppress(KeyboardInterrupt):
-        _killed_at(dying, step, number)
+    for number in range(1, 6):
+        folder = tmp_path / str(number) / "keys"
+        settings = Settings(data=folder.parent, mail_domain="play.example.org")
+        with monkeypatch.context() as dying, suppress(KeyboardInterrupt):
+            _killed_at(dying, step, number)
+            make_first_keys(settings, redis_client, SHAPE)
+        kept = {file: file.read_bytes() for file in map(folder.joinpath, KEYS) if file.exists()}
         make_first_keys(settings, redis_client, SHAPE)
-    kept = {
-        file: file.read_bytes() for file in map((tmp_path / "keys").joinpath, KEYS) if file.exists()
-    }
+        assert missing_keys(folder) == []
+        assert {file: file.read_bytes() for file in kept} == kept
+        for name in KEYS:
+            secret = LogSecret.parse((folder / name).read_text())
+            assert read_public_keys(folder, name)[0] == secret.public
+            assert secret.base == "play.example.org/log"
+    first = read_keys(folder)
     make_first_keys(settings, redis_client, SHAPE)
-    assert missing_keys(tmp_path / "keys") == []
-    assert {file: file.read_bytes() for file in kept} == kept
-    for name in KEYS:
-        secret = LogSecret.parse((tmp_path / "keys" / name).read_text())
-        assert read_public_keys(tmp_path / "keys", name)[0] == secret.public
-        assert secret.base == "play.example.org/log"
+    assert read_keys(folder) == first
+    redis_client.hset(published(2), mapping={"size": 10, "root": "00"})
+    make_first_keys(Settings(data=tmp_path), redis_client, SHAPE)
+    assert not (tmp_path / "keys").exists()
 
 
 @pytest.fixture
@@ -130,19 +141,17 @@ def fill(settings: Settings) -> None:
     make_mac_key(settings.data / "keys")
 
 
-def test_the_flag_and_the_record_know_the_same_secrets():
+def test_a_process_with_the_same_secrets_starts(machines, redis_client):
     assert tuple(Secret) == flags.SECRETS
     assert {secret for needed in NEEDED.values() for secret in needed} == set(Secret)
-
-
-@pytest.mark.parametrize("role", sorted(NEEDED))
-def test_a_process_with_the_same_secrets_starts(role, machines, redis_client):
     fill(machines["a"])
-    check_secrets(machines["a"], redis_client, role)
-    recorded = SecretRecord(redis_client).read()
-    assert set(recorded) == set(NEEDED[role])
-    check_secrets(machines["a"], redis_client, role)
-    assert SecretRecord(redis_client).read() == recorded
+    for role, needed in NEEDED.items():
+        redis_client.delete(keys.SECRETS)
+        check_secrets(machines["a"], redis_client, role)
+        recorded = SecretRecord(redis_client).read()
+        assert set(recorded) == set(needed), role
+        check_secrets(machines["a"], redis_client, role)
+        assert SecretRecord(redis_client).read() == recorded
 
 
 @pytest.mark.parametrize("secret", list(Secret))
@@ -224,21 +233,11 @@ def test_prepare_makes_everything_once_and_no_secret_on_a_second_machine(
     assert prepare.run(Settings(data=tmp_path / "c")) == 2
 
 
-@pytest.mark.parametrize("host", ["play example", "a+b", ""])
-def test_a_name_that_a_key_cannot_have_is_refused(tmp_path, host):
-    done = keygen(tmp_path, "--host", host) if host else keygen(tmp_path, "--host", " ")
-    assert done.returncode == 1
-    assert "can't name a log" in done.stderr
-    assert not (tmp_path / "keys").exists()
-
-
-def test_the_embedded_server_makes_its_keys_once(redis_client, tmp_path):
-    settings = Settings(data=tmp_path, mail_domain="play.example.org")
-    make_first_keys(settings, redis_client, SHAPE)
-    first = read_keys(tmp_path / "keys")
-    assert first.public[0].name == "play.example.org/log"
-    make_first_keys(settings, redis_client, SHAPE)
-    assert read_keys(tmp_path / "keys") == first
+def test_prepare_creates_data_on_a_cluster(cluster, cluster_client, valkey, tmp_path):
+    settings = Settings(data=tmp_path, redis_url=cluster.url, queue_url=valkey.url, shards=4)
+    assert prepare.run(settings) == 0
+    assert read_layout(cluster_client).numbering is Numbering.SHARD
+    assert set(SecretRecord(cluster_client).read()) == set(Secret)
 
 
 def test_for_an_external_server_no_keys_are_made_that_another_machine_has(redis_client, tmp_path):
@@ -282,16 +281,6 @@ def _refuse(*_: object, **__: object) -> int:
     raise PermissionError("Read-only file system")
 
 
-def test_a_name_of_a_key_that_a_killed_process_has_left_is_not_overwritten(tmp_path):
-    keygen(tmp_path)
-    folder = tmp_path / "keys"
-    os.link(folder / "log-key", folder / ".log-key")
-    (folder / "log-key").rename(folder / "log-key.old")
-    old = (folder / "log-key.old").read_text()
-    assert keygen(tmp_path).returncode == 0
-    assert (folder / "log-key.old").read_text() == old != (folder / "log-key").read_text()
-
-
 def test_keygen_goes_on_with_the_name_of_the_keys_that_are_there(tmp_path):
     keygen(tmp_path, "--host", "play.example.org")
     (tmp_path / "keys" / "receipts-key").rename(tmp_path / "keys" / "receipts-key.old")
@@ -315,13 +304,6 @@ def test_a_server_with_its_data_takes_the_secrets_that_it_has(machines, redis_cl
     assert recorded[Secret.STORE] == read_copy(Secret.STORE, machines["b"]).fingerprints[0]
     assert Secret.MAIL_KEY not in recorded
     check_secrets(machines["b"], redis_client, "worker")
-
-
-def test_prepare_creates_data_on_a_cluster(cluster, cluster_client, valkey, tmp_path):
-    settings = Settings(data=tmp_path, redis_url=cluster.url, queue_url=valkey.url, shards=4)
-    assert prepare.run(settings) == 0
-    assert read_layout(cluster_client).numbering is Numbering.SHARD
-    assert set(SecretRecord(cluster_client).read()) == set(Secret)
 
 
 @pytest.mark.long

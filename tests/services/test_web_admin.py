@@ -37,19 +37,9 @@ def with_role(api: Api, role: AccountRole) -> Player:
 
 
 @pytest.fixture(scope="module")
-def operator(api: Api) -> Player:
-    return with_role(api, AccountRole.OPERATOR)
-
-
-@pytest.fixture(scope="module")
-def ann(come: Callable[..., Guest], operator: Player) -> Guest:
-    return come(operator)
-
-
-@pytest.fixture
-def long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody has given a password recently."""
-    monkeypatch.setattr(Visitor, "password_given_at", property(lambda _: 0))
+def ann(api: Api, come: Callable[..., Guest]) -> Guest:
+    """An operator."""
+    return come(with_role(api, AccountRole.OPERATOR))
 
 
 def latest(api: Api) -> tuple[str, bytes, str]:
@@ -134,29 +124,21 @@ def test_a_member_is_suspended_and_reinstated_with_a_reason(api, come, ann):
     assert latest(api) == (Act.REINSTATED, ben.account, "sorry")
 
 
-def shown_password(text: str) -> str:
-    return re.findall("Password: ([a-z0-9-]{14})", text)[-1]
-
-
-def test_a_new_password_is_shown_once_on_a_page_that_no_cache_keeps(api, come, ann):
+def test_a_new_password_is_shown_once_and_power_needs_a_password_that_was_given_recently(
+    api, come, ann, monkeypatch
+):
     ben = api.player()
-    page = f"/admin/members/{ben.name}"
+    page, roles = f"/admin/members/{ben.name}", "/admin/roles"
     sent = ann.send(f"{page}/password", on=page)
     assert sent.headers["cache-control"] == "no-store"
-    password = shown_password(sent.text)
+    password = re.findall("Password: ([a-z0-9-]{14})", sent.text)[-1]
     assert come().log_in(ben.name).status_code == 401
     assert come().log_in(ben.name, password).status_code == 303
     assert password not in ann.page(page) + ann.page("/admin/record")
-
-
-@pytest.mark.usefixtures("long_ago")
-def test_new_passwords_and_roles_need_a_password_that_was_given_recently(api, ann):
-    ben = api.player()
-    page = f"/admin/members/{ben.name}"
-    forms = [(f"{page}/password", {}, page),
-             ("/admin/roles", {"userid": ben.name, "role": "operator", "do": "give"}, "/admin/roles")]  # fmt: skip
-    before = latest(api)
-    for path, fields, on in forms:
+    monkeypatch.setattr(Visitor, "password_given_at", property(lambda _: 0))
+    operator = {"userid": ben.name, "role": "operator", "do": "give"}
+    for path, fields, on in ((f"{page}/password", {}, page), (roles, operator, roles)):
+        before = latest(api)
         assert 'name="password"' in ann.page(on)
         for tried in ("", "a wrong guess"):
             sent = ann.send(path, {**fields, "password": tried}, on=on)
@@ -164,7 +146,6 @@ def test_new_passwords_and_roles_need_a_password_that_was_given_recently(api, an
         assert latest(api) == before
         assert ann.send(path, {**fields, "password": PASSWORD}, on=on).status_code in (200, 303)
         assert latest(api) != before
-        before = latest(api)
     assert api.parts.accounts.record_of(ben.account).operator
 
 
@@ -188,12 +169,8 @@ def test_a_pasted_list_makes_accounts_with_slips_and_names_those_that_are_refuse
 
 def test_a_sign_up_link_is_made_shown_once_used_and_revoked(api, ann):
     page = "/admin/signup-links"
-    for wrong in (
-        {"uses": "0", "days": "3"},
-        {"uses": "1", "days": "many"},
-        {"uses": "²", "days": "1"},
-    ):
-        assert ann.send(page, wrong, on=page).status_code == 422
+    for uses, days in (("0", "3"), ("1", "many"), ("²", "1")):
+        assert ann.send(page, {"uses": uses, "days": days}, on=page).status_code == 422
     made = ann.send(page, {"uses": "2", "days": "3", "note": "class 7b"}, on=page)
     address = html.unescape(re.findall('readonly value="([^"]+)"', made.text)[0])
     assert address.startswith(f"{api.url}/signup?link=")
@@ -224,12 +201,6 @@ def test_the_doctor_looks_once_for_all_who_ask_within_seconds(api):
     assert recent.read() is not found[0]
 
 
-def moderator(api: Api, come) -> Guest:
-    player = api.player()
-    set_role(api.parts, TERMINAL, player.name, AccountRole.MODERATOR, held=True)
-    return come(player)
-
-
 def reported(guest: Guest, page: str, reason: str = "insult") -> None:
     """Follow the link of a page to the form, and send it."""
     (link,) = re.findall(r'href="(/report[?][^"]+)"', guest.page(page))
@@ -244,7 +215,10 @@ def test_a_message_is_reported_decided_appealed_and_answered(api, come):
     send_message(api.parts, writer.account, [reader.account], "you <fool>", b"m" * 16)
     guest, author = come(reader), come(writer)
     reported(guest, "/messages")
-    staff, other = moderator(api, come), moderator(api, come)
+    staff, other = (
+        come(with_role(api, AccountRole.MODERATOR)),
+        come(with_role(api, AccountRole.MODERATOR)),
+    )
     page = staff.page("/admin/reports")
     assert "you &lt;fool&gt;" in page
     assert "insult or threat" in page
@@ -276,14 +250,7 @@ def test_a_message_is_reported_decided_appealed_and_answered(api, come):
     ).is_redirect
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("admin")) as api:
-        yield api
-
-
-def test_members_are_found_fifty_a_page_with_their_state(api, come):
-    ann = come(with_role(api, AccountRole.OPERATOR))
+def test_members_are_found_fifty_a_page_with_their_state(api, ann):
     names = [api.player(name=f"zz-{at:02}").name for at in range(51)]
     set_role(api.parts, TERMINAL, names[0], AccountRole.ARBITER, held=True)
     found = ann.page("/admin/members?starts=ZZ-")
@@ -339,6 +306,6 @@ def test_chat_notes_and_players_have_a_link_for_others_alone(tmp_path):
         reported(reader, f"/c/{made}", "spam")
         assert "/report?" not in writer.page(f"/players/{one.name}")
         reported(reader, f"/players/{one.name}", "userid")
-        page = moderator(api, come).page("/admin/reports")
+        page = come(with_role(api, AccountRole.MODERATOR)).page("/admin/reports")
         for said in ("a line of chat", "the note of a challenge", "an offensive userid"):
             assert said in page

@@ -98,18 +98,24 @@ def tournaments(api: Api, host: Player) -> list[str]:
     return [league, teams]
 
 
-def every_page(board: int) -> list[str]:
-    """One page of each kind."""
+def common_pages(board: int) -> list[str]:
+    """Pages that between them have all that other pages are made of."""
     league, teams = (f"/tournaments/{board + LAST + at}" for at in (1, 2))
     return [
-        "/", "/new", "/games", "/games/pow2", "/puzzles", "/puzzles/one?line=a9", "/log",
-        "/ratings/line", "/players", "/players/hugo", "/account", "/account/bots", "/account/apps", "/device", "/help",
-        f"/m/{board}", f"/m/{board + 1}", f"/m/{board + 3}",
-        f"/m/{board}/1/if", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7",
-        "/games/powerdrain/try?seed=00", "/m/999999",
-        "/matches", "/players/hugo/matches?state=finished", "/challenges", "/notices", "/messages?to=ben", "/watching", "/playing",
-        "/tournaments", "/tournaments/new", "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
-        league, teams, f"{league}/director", f"{league}/embed", f"{teams}/embed", f"/m/{board}/embed",
+        "/", "/new", "/games/pow2", "/puzzles/one?line=a9", "/players/hugo", "/account", "/matches", "/notices",
+        f"/m/{board}", f"/m/{board + 1}", f"/m/{board}/1/if", f"/m/{board}/case", "/m/999999", "/tournaments/new",
+        league, f"{teams}/embed",
+    ]  # fmt: skip
+
+
+def other_pages(board: int) -> list[str]:
+    league, teams = (f"/tournaments/{board + LAST + at}" for at in (1, 2))
+    return [
+        "/games", "/puzzles", "/log", "/ratings/line", "/players", "/account/bots", "/account/apps", "/device", "/help",
+        f"/m/{board + 3}", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7", "/games/powerdrain/try?seed=00",
+        "/players/hugo/matches?state=finished", "/challenges", "/messages?to=ben", "/watching", "/playing",
+        "/tournaments", "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", teams, f"{league}/director",
+        f"{league}/embed", f"/m/{board}/embed",
     ]  # fmt: skip
 
 
@@ -132,13 +138,12 @@ HARD_TO_READ = """async () => (await axe.run({ runOnly: ["color-contrast"], prel
 """By axe-core, which is there already; all else is as by day."""
 
 
-def faults_on(page, path: str, *, dark: bool) -> list[str]:
+def faults_on(page, path: str) -> list[str]:
     """What axe finds, what sticks out on a phone, and what can't be touched there."""
     found = faults_of(page)
-    if dark:
-        page.emulate_media(color_scheme="dark")
-        found += page.evaluate(HARD_TO_READ)
-        page.emulate_media(color_scheme="light")
+    page.emulate_media(color_scheme="dark")
+    found += page.evaluate(HARD_TO_READ)
+    page.emulate_media(color_scheme="light")
     # at all sizes where there are tables
     for width, height in SIZES if "/tournaments/" in path else [PHONE]:
         page.set_viewport_size({"width": width, "height": height})
@@ -150,18 +155,19 @@ def faults_on(page, path: str, *, dark: bool) -> list[str]:
     return found
 
 
-# that colours can be read in the dark is seen on each third page, and on all of them in the long run
-@pytest.mark.parametrize("dark", [3, pytest.param(1, marks=pytest.mark.long)])
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize(
+    ("pages", "for_guests"),
+    [
+        (common_pages, ["/", "/signup"]),
+        pytest.param(other_pages, ["/login"], marks=pytest.mark.long),
+    ],
+)
 def test_everybody_can_read_and_use_any_page_on_a_screen_and_on_a_phone(
-    person, pair, board, part, dark
+    person, pair, board, pages, for_guests
 ):
     gerd, guest = person(pair[0]), person()
-    wanted = [*((gerd, path) for path in every_page(board)),
-              *((guest, path) for path in ("/", "/login", "/signup"))]  # fmt: skip
-    faults = {}
-    for at, (one, path) in enumerate(wanted[part::2]):
-        faults[path] = faults_on(shown(one, path), path, dark=at % dark == 0)
+    wanted = [(gerd, path) for path in pages(board)] + [(guest, path) for path in for_guests]
+    faults = {path: faults_on(shown(one, path), path) for one, path in wanted}
     assert {path: found for path, found in faults.items() if found} == {}
 
 

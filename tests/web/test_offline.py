@@ -165,27 +165,6 @@ def test_a_move_that_is_made_without_a_server_is_played_once_there_is_one(api, l
     assert stored(page) == []
 
 
-@pytest.mark.long
-def test_a_move_whose_answer_was_lost_is_sent_again_and_played_once(api, line, player, pair):
-    me, other, board = pair
-    one = player(me)
-    comes_home(one, board)
-    page = one.goes_to(f"/m/{board}")
-    one.picks("j7-i5")
-    with api.asleep():
-        page.locator("#confirm").click()
-        until(lambda: api.parts.store.inbox_size(range(4)))
-        line.cut(one)
-        expect(page.locator("#unsent")).to_contain_text("Waiting to be sent: j7-i5")
-    until(lambda: len(moves_of(api, board).split()) == 3)
-    answer = other.get(f"/m/{board}/moves").json()["moves"][0]
-    assert other.move(board, answer).is_success
-    line.mend(one)
-    expect(page.locator(".moves a.now")).to_have_text(answer)
-    expect(page.locator("#unsent")).to_be_empty()
-    assert moves_of(api, board) == f"m13-j7 a13-d7 j7-i5 {answer}"
-
-
 def worker_of(one: Person) -> tuple[Any, dict[str, str]]:
     """Return tools for the service worker of a window, and what names it there."""
     tools = one.context.new_cdp_session(one.page)
@@ -303,17 +282,6 @@ def test_who_logs_out_leaves_nothing_even_without_a_connection(api, line, player
     page.goto("/")
     expect(page.locator("#offline")).to_be_hidden()
     assert moves_of(api, board) == "m13-j7 a13-d7"
-
-
-@pytest.mark.long
-def test_a_log_out_deletes_all_that_is_kept(player, pair):
-    me, _, board = pair
-    one = player(me)
-    comes_home(one, board)
-    page = one.goes_to("/account")
-    page.locator("form[action='/logout'] button").click()
-    expect(page.get_by_role("link", name="Log in")).to_be_visible()
-    until(lambda: kept(page) == [])
 
 
 @pytest.mark.long

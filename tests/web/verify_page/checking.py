@@ -1,11 +1,14 @@
 """What the page says of files that a test chooses on it."""
 
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
 
 from infra.audit.match_document import write_document
+from tests.evidence.test_imported import document_of, imported
 from tests.helpers.checked_files import File, encode, evidence
+from tests.helpers.evidence import golden_document
 
 FIRST_FAILURES = """async (cases) => {
   const found = [];
@@ -41,3 +44,15 @@ def drop(page: Page, *files: File, keys: str = "") -> None:
 
 def document(kind: str = "timed", unpublished: int = 3) -> File:
     return "match.json", write_document(evidence(kind, unpublished).whole())
+
+
+DISPUTE = Path(__file__).parents[2] / "golden" / "dispute"
+
+
+def disputed(*names: str) -> list[File]:
+    return [(name, (DISPUTE / name).read_bytes()) for name in names]
+
+
+def imported_file(**changes: Any) -> File:
+    source = golden_document("timed")
+    return "imported.json", write_document(document_of(imported(source, **changes), source))
