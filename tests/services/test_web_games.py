@@ -155,7 +155,7 @@ def message(answer) -> str:
     return html.unescape(found[2])
 
 
-def test_a_refused_move_is_explained_in_german(come):
+def test_a_refused_move_is_explained_in_german(api, come):
     one, two = come(**GERMAN).sign_up("hanna-de"), come(**GERMAN).sign_up("heinz-de")
     board = start(one, two)
     assert "m13-k5: keine Linie verbindet m13 und k5." in one.page(
@@ -167,8 +167,8 @@ def test_a_refused_move_is_explained_in_german(come):
     )
     assert said.json()["said"] == "Dann ist heinz-de am Zug."
     # a short month has a full stop of its own
-    challenge = re.search("/c/.*", one.send("/new", {"game": "torere"}).headers["location"])
-    offer = re.sub(r"<[^>]*>", "", one.page(challenge[0]))
+    made = api.player().post("/api/challenges", {"game": "torere"}).json()
+    offer = re.sub(r"<[^>]*>", "", one.page(f"/c/{made['id']}"))
     assert ".." not in re.search(r"Sie ist bis (.*?) offen\.", offer)[0]
     one.act(board, "resign")
     shown = one.page(f"/m/{board}")
