@@ -88,7 +88,7 @@ def owner(api, come) -> Owner:
     return Owner(api, come(player), player)
 
 
-def test_a_password_is_followed_by_a_code_on_the_pages(owner, come):
+def test_a_password_is_followed_by_a_code_on_the_pages(owner, come, api):
     guest = come()
     assert owner.enter(guest, "000000").status_code == 403
     assert guest.get("/account").status_code == 303
@@ -101,6 +101,10 @@ def test_a_password_is_followed_by_a_code_on_the_pages(owner, come):
     assert owner.enter(come(), owner.recovery[0]).status_code == 303
     assert owner.enter(come(), owner.recovery[0]).status_code == 403
     assert "9 recovery codes left" in guest.page("/account")
+    # the secret is sealed in the store
+    assert owner.secret not in api.parts.data.get(keys.account(owner.account))
+    totp = api.parts.accounts.passwordless_record(owner.account).totp
+    assert unseal(api.parts.accounts.macs, owner.account, totp) == owner.secret
 
 
 def test_a_step_is_of_one_browser_and_ends_with_all_access(owner, come, api):
@@ -224,13 +228,6 @@ def test_a_factor_is_removed_by_its_owner_only_and_the_last_takes_the_codes(owne
     assert thief.send("/account/passkeys/remove", fields, on=page).status_code == 303
     assert not owner.factors.any
     assert come().log_in(owner.name).status_code == 303
-
-
-def test_the_secret_is_sealed_in_the_store(owner, api):
-    stored = api.parts.data.get(keys.account(owner.account))
-    assert owner.secret not in stored
-    totp = api.parts.accounts.passwordless_record(owner.account).totp
-    assert unseal(api.parts.accounts.macs, owner.account, totp) == owner.secret
 
 
 def test_an_operator_lets_somebody_in_who_has_lost_all(owner, api, come):

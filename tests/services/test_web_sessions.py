@@ -233,9 +233,7 @@ def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login
 NEW_PASSWORD = "looking-glass"
 
 
-def test_who_asks_for_a_link_is_answered_alike_whoever_it_is_and_told_where_there_is_no_mail(
-    api, come
-):
+def test_the_answer_is_the_same_for_everybody(api, come):
     api.player(name="known")
     asked = []
     for who in ("known", "unknown", "nobody@example.org", "<b>x"):

@@ -12,8 +12,6 @@ from services.app.matches import load_state
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.browser import SIZES, faults_of
 from tests.helpers.keyboard import tab_to, walk_to
-from tests.helpers.page_texts import texts_of
-from tests.helpers.sentences import english_in
 from workers.tournament_manager import TournamentManager
 
 pytestmark = pytest.mark.slow
@@ -220,15 +218,3 @@ def test_a_screen_reader_hears_whose_turn_it_is_and_what_can_be_chosen(person, p
     page.locator("summary", has_text="Choose from a list").click()
     page.get_by_role("button", name="m5", exact=True).click()
     expect(page.locator("#says")).to_contain_text("m5 selected.")
-
-
-def test_what_scripts_write_is_german_too(person, pair, board):
-    page = person(pair[0], locale="de-DE").goes_to(f"/m/{board}")
-    page.locator("#board-area.choosing").wait_for()
-    for place in ("m5", "m9"):
-        page.locator(f'#board-area [data-place="{place}"] .hit').click()
-    expect(page.locator("#says")).to_contain_text("m5-m9")
-    expect(page.locator("html")).to_have_attribute("lang", "de")
-    language, texts = texts_of(page.content())
-    assert language == "de"
-    assert [text for text in texts if english_in(text)] == []
