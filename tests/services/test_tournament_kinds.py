@@ -86,7 +86,8 @@ def test_an_invited_player_gets_a_notice_and_enters_and_no_other(api: Api) -> No
     assert code_of(other.post(f"{path}/invitations", named)) == "not-an-organiser"
     assert host.post(f"{path}/invitations", named).is_success
     assert host.get(path).json()["invited"] == [guest.name]
-    assert guest.get(path).json()["invited"] == []
+    shown = guest.get(path).json()
+    assert (shown["invited"], shown["may_enter"]) == ([], True)
     api.caught_up()
     told = [one["kind"] for one in guest.get("/api/notices").json()["notices"]]
     assert told == [NoticeKind.INVITED_TO_TOURNAMENT]

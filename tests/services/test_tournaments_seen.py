@@ -5,9 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
-from infra.people.clubs import ClubAudience, ClubRole
 from services.app.accounts import delete_account
-from services.app.clubs import ClubChanges, change_club
 from tests.helpers.api import PASSWORD, Api, Player, until
 from tests.helpers.web import Guest, Read
 from workers.tournament_manager import TournamentManager
@@ -44,15 +42,6 @@ def resign(api: Api, number: int, loser: Player) -> None:
     turn(api)
     until(lambda: all(found(number)[one].counted for one in own))
     api.caught_up()
-
-
-def knights(api: Api, owner: Player, members: list[Player]) -> str:
-    """The path of a club that only its members see."""
-    club = api.parts.clubs.found(f"Club of {owner.name}", owner.account)
-    change_club(api.parts, owner.account, club.path, ClubChanges(visible_to=ClubAudience.CLUB))
-    for one in members:
-        api.parts.clubs.put_member(club, one.account, ClubRole.MEMBER)
-    return club.path
 
 
 def test_lists_of_matches_name_the_tournament_while_they_go_on_and_afterwards(
@@ -136,29 +125,3 @@ def test_any_site_may_frame_a_table_which_shows_the_same_to_everybody(api: Api, 
     assert "/embed" not in own.page(draft)
     for path in (f"{draft}/embed", f"{draft}/feed"):
         assert own.get(path).status_code == 404
-
-
-def test_a_private_club_s_tournament_is_in_no_frame_no_feed_and_no_stranger_s_list(
-    api: Api, come
-) -> None:
-    owner, *members = api.players(4)
-    path = knights(api, owner, members)
-    there = f"/tournaments/{begun(api, owner, members, club=path, name='Secret')}"
-    lists = ("/playing", f"/players/{members[0].name}")
-    member, strangers = come(members[0]), (come(api.player()), come())
-    shown = member.page(there)
-    assert ("/embed" in shown, "/feed" in shown) == (False, False)
-    assert all("Secret" in come(members[1]).page(one) for one in lists)
-    for guest in strangers:
-        for one in lists:
-            shown = guest.page(one)
-            assert members[0].name in shown
-            assert ("Secret" in shown, f'href="{there}"' in shown) == (False, False)
-    for guest in (member, come(owner), *strangers):
-        for part in ("embed", "feed"):
-            answer = guest.get(f"{there}/{part}")
-            assert (answer.status_code, "Secret" in answer.text) == (404, False)
-            assert members[1].name not in answer.text
-    change_club(api.parts, owner.account, path, ClubChanges(visible_to=ClubAudience.EVERYBODY))
-    assert "Secret" in come().page(f"{there}/embed")
-    assert come().get(f"{there}/feed").status_code == 200

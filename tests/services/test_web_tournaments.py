@@ -251,17 +251,33 @@ def test_a_tournament_of_a_club_is_for_those_whom_the_club_lets_while_they_are_i
     page = opened(host, members[1], club=club.path, name="Knights only")
     api.caught_up()
     assert "For members of Knights." in act(guest, page, "enter")
-    for other in (come(stranger), come()):
+    assert members[2].post(f"/api{page}/entry", {}).is_success
+    managed(api, page, lambda matches: len(matches) == 3)
+    lists, strangers = ("/playing", f"/players/{members[0].name}"), (come(stranger), come())
+    assert all("Knights only" in come(members[1]).page(one) for one in lists)
+    for other in strangers:
         for path in (page, f"{page}/table.csv", f"/m/{number_of(page)}"):
             assert other.get(path).status_code == 404
         assert "Knights only" not in other.page("/tournaments")
-    assert members[2].post(f"/api{page}/entry", {}).is_success
-    api.caught_up()
+        for one in lists:
+            shown = other.page(one)
+            assert members[0].name in shown
+            assert ("Knights only" in shown, f'href="{page}"' in shown) == (False, False)
+    # nobody has a frame or a feed of it
+    for part in ("embed", "feed"):
+        assert f"/{part}" not in guest.page(page)
+        for who in (guest, host, *strangers):
+            answer = who.get(f"{page}/{part}")
+            assert (answer.status_code, "Knights" in answer.text) == (404, False)
+            assert members[1].name not in answer.text
     assert "Knights only has started" in guest.page("/")
     assert "Knights only has started" in guest.page("/notices")
     api.parts.clubs.remove_member(club, members[0].account)
     assert "Knights only has started" not in guest.page("/")
     assert "Knights only" not in guest.page("/notices")
+    change_club(api.parts, owner.account, club.path, ClubChanges(visible_to=ClubAudience.EVERYBODY))
+    assert "Knights only" in come().page(f"{page}/embed")
+    assert come().get(f"{page}/feed").status_code == 200
 
 
 def test_guests_see_no_tournament_where_matches_are_for_members(api, come):

@@ -342,10 +342,9 @@ def test_after_the_end_of_a_session_the_move_is_sent_once_its_player_has_logged_
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_kept_page_is_german_accessible_and_fits_a_phone(line, player, pair, theme):
+def test_a_kept_page_is_german_accessible_and_fits_a_phone(line, player, pair):
     me, _, board = pair
-    one = player(me, locale="de-DE", color_scheme=theme, **PHONE)
+    one = player(me, locale="de-DE", color_scheme="dark", **PHONE)
     page = comes_home(one, board)
     page.goto(f"/m/{board}")
     page.locator("#steps [data-step=back]").click()
