@@ -104,7 +104,7 @@ class Person:
         """Fill the form of the login in that is shown."""
         self.page.get_by_label("Name", exact=True).fill(self.name)
         self.page.get_by_label("Password").fill(PASSWORD)
-        self.page.locator("main").get_by_role("button", name="Log in").click()
+        self.page.locator("main").get_by_role("button", name="Log in", exact=True).click()
 
     # at the form for a new match
 

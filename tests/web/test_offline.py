@@ -114,6 +114,11 @@ def waits(one: Person, board: int, move: str) -> Page:
     return page
 
 
+def is_loaded_again(page: Page) -> None:
+    """Wait until a page that was kept has been loaded again by itself."""
+    expect(page.locator("body[data-kept]")).to_have_count(0)
+
+
 def moves_of(api, board: int) -> str:
     return load_state(api.parts, board).moves
 
@@ -237,7 +242,7 @@ def test_a_move_that_comes_too_late_is_refused_and_the_page_says_so(api, line, p
     assert moves_of(api, board) == moves
     line.mend(one)
     unsent = page.locator("#unsent")
-    expect(page.locator("body[data-kept]")).to_have_count(0)  # it has been loaded again
+    is_loaded_again(page)
     expect(unsent).to_contain_text("j7-i5 was not played")
     expect(unsent).to_contain_text("The match has moved on in the meantime.")
     page.goto("/")
@@ -279,6 +284,7 @@ def test_who_logs_out_leaves_nothing_even_without_a_connection(api, line, player
     account.locator("form[action='/logout'] button").click()
     until(lambda: kept(page) == [] and stored(page) == [])
     line.mend(one)
+    is_loaded_again(page)
     page.goto("/")
     expect(page.locator("#offline")).to_be_hidden()
     assert moves_of(api, board) == "m13-j7 a13-d7"
@@ -309,6 +315,7 @@ def test_another_account_of_the_browser_sees_and_sends_nothing(api, line, player
     page = waits(one, board, "j7-i5")
     logs_in_as(api, one, other)
     line.mend(one)
+    is_loaded_again(page)
     page.goto("/")
     until(lambda: "move" not in str(stored(page)))
     until(lambda: {path.partition(" /")[0] for path in kept(page)} == {f"kept {other.name}"})

@@ -194,4 +194,6 @@ def test_moves_and_chat_show_their_newest(api, person):
     expect(page.locator(".moves a.now")).to_be_in_viewport()
     page.keyboard.press("Home")
     expect(page.locator("#at .says")).to_contain_text("The start")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(f"**/m/{board}/1")
     expect(page.locator(".moves a.now")).to_be_in_viewport()
