@@ -157,7 +157,7 @@ def faults_on(page, path: str) -> list[str]:
     ("pages", "for_guests"),
     [
         (common_pages, ["/", "/signup"]),
-        pytest.param(other_pages, ["/login"], marks=pytest.mark.long),
+        pytest.param(other_pages, ["/login"], marks=[pytest.mark.long, pytest.mark.timeout(900)]),
     ],
 )
 def test_everybody_can_read_and_use_any_page_on_a_screen_and_on_a_phone(
