@@ -50,10 +50,8 @@ def test_a_challenge_is_listed_until_it_is_taken_and_starts_the_match_then(api):
 
 def test_to_open_it_again_with_its_key_is_safe(api):
     one, other = api.players()
-    key, body = (
-        {"Idempotency-Key": "again"},
-        {**FAST, **SEALED, "game": "powerdrain", "options": []},
-    )
+    body = {**FAST, **SEALED, "game": "powerdrain", "options": []}
+    key = {"Idempotency-Key": "again"}
     first = one.post("/api/challenges", body, headers=key)
     assert one.post("/api/challenges", body, headers=key).json() == first.json()
     for change in ({"seat": 1}, {"commitment": DIGESTS[1]}):
@@ -72,14 +70,6 @@ def test_a_start_without_an_outcome_in_time_is_pending_and_can_be_repeated(api):
     until(lambda: other.get(pending.headers["Location"]).json().get("accepted"))
     board = accept(other, made).json()["board"]
     assert one.move(board, "i5-g1").is_success
-
-
-def test_what_is_no_challenge_is_unknown(api):
-    one = api.player()
-    for name in ("aaaaaaaaaa", "a", "AAAA-AAAA", "0123456789", "%00", "ä"):
-        path = f"/api/challenges/{name}"
-        for answer in (api.http.get(path), one.post(f"{path}/accept"), one.delete(path)):
-            assert (answer.status_code, code_of(answer)) == (404, "unknown-challenge")
 
 
 def called(one: Player, other: Player, **more) -> int:
@@ -185,3 +175,7 @@ def test_what_can_not_be_played_is_not_offered(api):
     ):
         refused = one.post("/api/challenges", {**FAST, **change})
         assert (refused.status_code, code_of(refused)) == (status, code), change
+    for name in ("aaaaaaaaaa", "0123456789", "%00", "ä"):
+        path = f"/api/challenges/{name}"
+        for refused in (api.http.get(path), one.post(f"{path}/accept"), one.delete(path)):
+            assert (refused.status_code, code_of(refused)) == (404, "unknown-challenge")
