@@ -1,15 +1,21 @@
-"""The document of the API and its page, and the declaration of routes that they are made of."""
+"""The document of the API and its pages, and the declaration of routes that they are made of."""
 
 import ast
 import json
+import os
+import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
 
 from domain.errors import Code
+from infra.log.key_files import generate_keys
 from infra.people.logos import MOST_BYTES
 from infra.people.tokens import Scope
 from infra.projections.notices import NoticeKind
@@ -154,6 +160,7 @@ class Links(HTMLParser):
 
 def test_the_page_shows_every_operation_and_loads_nothing(api, operations):
     answer = api.http.get("/api")
+    assert "server" not in answer.headers
     assert answer.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     links = Links()
@@ -171,6 +178,45 @@ def test_every_code_is_explained_where_problem_documents_say(api):
         said = api.http.get(f"/api/errors/{code}").json()
         assert said == {"code": code, "status": known.status, "meaning": known.meaning}
     assert code_of(api.http.get("/api/errors/no-such-code")) == "not-found"
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+USUAL = "http://127.0.0.1:8080"
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_exchange_on_the_page_is_what_one_sees(tmp_path):
+    block = re.search(r"```console\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert block is not None
+    commands = [line[2:] for line in block[1].splitlines() if line.startswith("$ ")]
+    # one shell for all, as for who types them: what is set in one line is used in the next
+    script = "\n".join(f"printf '%s\\n' {quoted(line)}\n{line}" for line in commands)
+    with Api(tmp_path) as new:
+        generate_keys(new.settings.data / "keys", "localhost")
+        done = subprocess.run(
+            ["bash", "-c", script.replace(USUAL, new.url)],
+            env={"PATH": os.environ["PATH"], "no_proxy": "*"},
+            capture_output=True, text=True, timeout=60, check=True,
+        )  # fmt: skip
+        assert settled(done.stdout.replace(new.url, USUAL)) == settled(block[1])
+
+
+def quoted(line: str) -> str:
+    return "'$ " + line.replace("'", "'\\''") + "'"
+
+
+def settled(text: str) -> str:
+    """Leave out what another run has otherwise: hashes, time and signature of a receipt, too."""
+    text = re.sub(r'(/receipt\\n\d+\\n\d+\\n)[^"]*"', r'\1..."', text)
+    return re.sub(r'"[0-9a-f]{32}"', '"ID"', re.sub(r"\b\d{13}\b", "TIME", text))
+
+
+def test_every_body_on_the_page_is_one(document):
+    blocks = re.findall(r"```json\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    lines = [json.loads(line) for block in blocks for line in block.splitlines()]
+    kinds = {line["do"] for line in lines if "verdict" not in line}  # that are bodies of rulings
+    sent = document["paths"]["/api/matches/{board}/commands"]["post"]["requestBody"]["content"]
+    assert kinds == sent["application/json"]["schema"]["discriminator"]["mapping"].keys()
 
 
 @pytest.mark.parametrize("needs", [ANYBODY, ANY_TOKEN, Scope.READ, Scope.ACCOUNT])

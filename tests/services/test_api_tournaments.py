@@ -99,9 +99,6 @@ def test_tables_pairings_boards_and_results_are_shown_and_a_match_names_its_tour
     assert code_of(organiser.post(f"/api/tournaments/{number}/confirm")) == "too-early"
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "api.md"
-
-
 def club_of(api: Api, organiser: Player, members: list[Player]) -> str:
     """The path of a club whose organiser may pair its members."""
     clubs = api.parts.clubs
@@ -124,40 +121,6 @@ def keyed(key: str) -> dict[str, str]:
     return {"Idempotency-Key": key}
 
 
-def test_a_batch_starts_once_for_its_key_and_is_listed_with_its_results(api):
-    organiser, a, b, c = api.players(4)
-    body = batch(club_of(api, organiser, [a, b, c]), (a, b), (b, c))
-    first, again = (organiser.post("/api/pairings", body, headers=keyed("round 1")) for _ in "12")
-    assert first.status_code == 200, first.text
-    assert first.json() == again.json()
-    assert (first.json()["key"], first.json()["started"]) == ("round 1", True)
-    boards = [one["board"] for one in first.json()["pairings"]]
-    other = organiser.post("/api/pairings", body | {"game": "torere"}, headers=keyed("round 1"))
-    assert code_of(other) == "id-reused"
-    a.give(boards[0], {"do": "resign"})
-    listed = organiser.get("/api/pairings/round 1").json()
-    assert listed["source"] == f"club {body['club']}"
-    assert listed["pairings"] == [
-        {
-            "board": boards[0],
-            "label": "board 1",
-            "players": [a.name, b.name],
-            "state": "over",
-            "result": {"winners": [1], "reason": "resignation"},
-            "seq": 3,
-        },
-        {
-            "board": boards[1],
-            "label": "board 2",
-            "players": [b.name, c.name],
-            "state": "active",
-            "result": None,
-            "seq": 1,
-        },
-    ]
-    assert code_of(a.get("/api/pairings/round 1")) == "not-found"
-
-
 def test_a_batch_is_charged_by_its_matches_and_a_repetition_is_not(tmp_path_factory):
     with Api(tmp_path_factory.mktemp("rate"), command_rate=8) as api:
         organiser, a, b = api.players(3)
@@ -172,8 +135,8 @@ def test_a_batch_is_charged_by_its_matches_and_a_repetition_is_not(tmp_path_fact
 
 
 def test_the_script_of_the_page_pairs_a_table_and_prints_results(api, tmp_path):
-    page = PAGE.read_text()
-    (script,) = re.findall(r"```python\n(import csv.*?)```", page, re.DOTALL)
+    page = Path(__file__).parents[2] / "docs" / "api.md"
+    (script,) = re.findall(r"```python\n(import csv.*?)```", page.read_text(), re.DOTALL)
     assert len(script.splitlines()) <= 30
     organiser, a, b, c = api.players(4)
     path = club_of(api, organiser, [a, b, c])
@@ -182,34 +145,26 @@ def test_the_script_of_the_page_pairs_a_table_and_prints_results(api, tmp_path):
     def run(key: str) -> subprocess.CompletedProcess[str]:
         words = (f"{api.url}/api", organiser.token, path, key, str(table))
         environ = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
+        command = [sys.executable, "-c", script, *words]
         return subprocess.run(
-            [sys.executable, "-c", script, *words],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env=environ,
-            check=False,
+            command, capture_output=True, text=True, timeout=60, env=environ, check=False
         )
 
-    table.write_text(
-        f'label,first,second\n"Round 3, board 1",{a.name},{b.name}\nB2,{c.name},{a.name}\n'
-    )
+    pairs = f'"Round 3, board 1",{a.name},{b.name}\nB2,{c.name},{a.name}'
+    table.write_text(f"label,first,second\n{pairs}\n")
     ran = run("round 3")
     assert ran.returncode == 0, ran.stderr
     lines = [line.split("\t") for line in ran.stdout.splitlines()]
-    assert [(line[0], line[2]) for line in lines] == [
-        ("Round 3, board 1", "active"),
-        ("B2", "active"),
-    ]
+    found = [(line[0], line[2]) for line in lines]
+    assert found == [("Round 3, board 1", "active"), ("B2", "active")]
     a.give(int(lines[0][1]), {"do": "resign"})
     ran = run("round 3")
     assert ran.stdout.splitlines()[0] == f"Round 3, board 1\t{lines[0][1]}\tover\t{b.name}"
     table.write_text(f"label,first,second\nB1,{a.name},nobody-here\n")
     ran = run("round 4")
-    assert (ran.returncode, ran.stderr) == (
-        1,
-        "B1: there is no user 'nobody-here'; check the spelling\n",
-    )
+    said = "B1: there is no user 'nobody-here'; check the spelling\n"
+    assert (ran.returncode, ran.stderr) == (1, said)
+    assert code_of(a.get("/api/pairings/round 3")) == "not-found"
 
 
 def test_a_swiss_tournament_has_its_terms_byes_and_a_report(api: Api) -> None:
@@ -217,13 +172,9 @@ def test_a_swiss_tournament_has_its_terms_byes_and_a_report(api: Api) -> None:
     number = made(players[0], form="swiss", rounds=2, days=9, starts=0, double=True)
     enter(number, *players)
     terms = shown(api, number)["terms"]
-    assert [terms[one] for one in ("form", "rounds", "days", "cycles", "tiebreaks")] == [
-        "swiss",
-        2,
-        9,
-        1,
-        ["buchholz", "sonneborn-berger", "wins"],
-    ]
+    told = {"form": "swiss", "rounds": 2, "days": 9, "cycles": 1}
+    assert {**terms, **told} == terms
+    assert terms["tiebreaks"] == ["buchholz", "sonneborn-berger", "wins"]
     assert code_of(players[0].get(f"/api/tournaments/{number}/trf")) == "against-terms"
     assert players[0].post(f"/api/tournaments/{number}/start").is_success
     assert shown(api, number)["sections"] == []
