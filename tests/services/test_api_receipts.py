@@ -269,23 +269,6 @@ def test_a_page_offers_the_document_with_no_name_of_an_erased_player(api, two):
     assert code_of(api.http.get("/api/matches/999999/export")) == "unknown-board"
 
 
-def test_texts_of_claims_are_for_players_arbiters_and_the_operator(api, two):
-    board = api.match(*two)
-    two[0].move(board, "m13-j7")
-    claim = {"ply": 1, "text": "The server was away."}
-    assert two[1].post(f"/api/matches/{board}/claim", claim).is_success
-    publish(api)
-    for player, seen in ((None, []), (api.player(), []), *((one, [claim["text"]]) for one in two)):
-        document = exported(api, board, player)
-        assert [one.text for one in document.statements] == seen
-        assert {one.account for one in document.statements} <= {two[1].account.hex()}
-        verdict = check_document(document, trusted(api))
-        assert verdict.fault == ""
-        assert ("1 statement with the digests in the events" in verdict.holds) is bool(seen)
-    operator = match_document(api.parts, board, OPERATOR)
-    assert [one.text for one in operator.statements] == [claim["text"]]
-
-
 def test_an_object_store_that_is_away_is_said_and_harms_no_match(api, two):
     board = api.match(*two)
     publish(api)

@@ -339,11 +339,10 @@ def test_the_bot_of_the_page_plays_a_whole_match(api, bot, guest, tmp_path):
     assert len(program.splitlines()) <= 40
     file = tmp_path / "bot.py"
     file.write_text(program)
-    board = guest.post("/api/challenges", {"game": "powerdrain", "seat": 0}).json()["id"]
-    taken = bot.post(f"/api/challenges/{board}/accept").json()["board"]
+    board = api.match(guest, bot, game="powerdrain")
     with subprocess.Popen([sys.executable, file], env=environment(api, bot.token)) as process:
         try:
-            play_whole_match(guest, taken)
+            play_whole_match(guest, board)
         finally:
             process.terminate()
 

@@ -26,7 +26,7 @@ from infra.projections.notices import NoticeKind
 from infra.redis import keys
 from services.app.accounts import delete_account
 from services.app.corrections import Correction, MatchStanding, read_plan
-from services.app.exports import frozen_evidence
+from services.app.exports import OPERATOR, frozen_evidence, match_document
 from services.app.matches import load_state
 from services.cli.correct import run as run_plan
 from services.cli.erase import run
@@ -93,9 +93,19 @@ def test_the_evidence_is_the_match_as_it_was_at_the_claim_and_shows_each_what_is
         assert [one.text for one in document.statements] == texts[:1]
         assert [seat.userid for seat in document.seats] == [one.name for one in players[:2]]
         check_document(document, log_keys(api))
-        exported = read_document(player.get(f"/api/matches/{board}/export").content)
-        assert [one.text for one in exported.statements] == texts
-        check_document(exported, log_keys(api))
+    there = f"/api/matches/{board}/export"
+    answers = [(api.http.get(there), []), (api.player().get(there), [])]
+    for answer, seen in (*answers, *((one.get(there), texts) for one in players)):
+        exported = read_document(answer.content)
+        assert [one.text for one in exported.statements] == seen
+        assert {one.account for one in exported.statements} <= {
+            one.account.hex() for one in players
+        }
+        verdict = check_document(exported, log_keys(api))
+        held = "2 statements with the digests in the events" in verdict.holds
+        assert (verdict.fault, held) == ("", bool(seen))
+    operator = match_document(api.parts, board, OPERATOR)
+    assert [one.text for one in operator.statements] == texts
     # the outcome of a refusal is its sender's and the arbiters'
     assert shown == [False, True, True]
 

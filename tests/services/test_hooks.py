@@ -364,9 +364,7 @@ def test_the_newest_deliveries_are_kept_and_few_of_those_that_wait(
 def test_an_account_has_few_hooks_and_only_to_where_may_be_sent(api, service):
     """`tests/infra/test_hook_client.py` has each kind of address, and `test_guarded_http.py` each kind of host."""
     player, path = api.player(), f"{service.url}/x"
-    bad = ("https://10.0.0.1:8443/", "http://example.org/x", "mailto://a:b@example.org", "json://example.org",
-           "ntfys://127.0.0.1/topic", "matrix://token@10.0.0.1/!room", "ntfys://ntfy.sh/topic?verify=no",
-           "discord://id/token?redirect=yes", "schema", "discord://")  # fmt: skip
+    bad = "https://10.0.0.1/", "mailto://a:b@example.org", "ntfys://127.0.0.1/topic", "discord://"
     found = [player.post("/api/webhooks", {"address": one, "topics": ["turn"]}) for one in bad]
     assert [code_of(one) for one in found] == ["bad-option"] * len(bad)
     bad_topic = player.post("/api/webhooks", {"address": path, "topics": ["none"]})
@@ -613,35 +611,32 @@ def listens(port: int) -> bool:
 
 
 def test_the_pages_add_test_renew_and_remove_one(api, service, mailer):
-    player = api.player()
+    player, form = api.player(), "/account/hooks"
     with door(api) as come:
         guest, stranger = come(player), come(api.player())
-        assert 'href="/account/hooks"' in guest.page("/account")
+        assert f'href="{form}"' in guest.page("/account")
         fields = {"address": "https://10.0.0.1/", "topic": "turn", "label": "<b>mine"}
-        refused = guest.send("/account/hooks", fields, on="/account/hooks")
+        refused = guest.send(form, fields, on=form)
         assert refused.status_code == 422
         assert "This host has no public address." in refused.text
-        fields["address"] = f"{service.url}/own"
-        made = guest.send("/account/hooks", fields, on="/account/hooks")
+        made = guest.send(form, fields | {"address": f"{service.url}/own"}, on=form)
         assert made.headers["cache-control"] == "no-store"
         assert (found := re.search(r'value="(whsec_[^"]+)"', made.text))
+        assert "&lt;b&gt;mine" in guest.page(form)
         (one,) = hooks_of(player)
-        page = f"/account/hooks/{one['id']}"
-        assert found[1] not in guest.page(page)
-        assert "&lt;b&gt;mine" in guest.page("/account/hooks")
+        page = f"{form}/{one['id']}"
         guest.send(page, {"do": "test"}, on=page)
         work_out(mailer)
-        assert [received.path for received in service.received] == ["/own"]
-        assert '<span class="won">sent</span> 201' in guest.page(page)
-        (sent,) = deliveries(player, one)
-        guest.send(page, {"do": "again", "delivery": sent["id"]}, on=page)
+        shown = guest.page(page)
+        assert ('<span class="won">sent</span> 201' in shown, found[1] in shown) == (True, False)
+        guest.send(page, {"do": "again", "delivery": deliveries(player, one)[0]["id"]}, on=page)
         work_out(mailer)
-        assert len(service.received) == 2
+        assert len(came(service)) == 2
         assert "whsec_" in guest.send(page, {"do": "secret"}, on=page).text
-        assert stranger.get(page).status_code == 404
         path = club_of(api, player)
-        assert f"/account/hooks?club={path}" in guest.page(f"/clubs/{path}")
-        assert guest.page(f"/account/hooks?club={path}").count('name="topic"') == 0
-        assert stranger.get(f"/account/hooks?club={path}").status_code == 403
+        assert f"{form}?club={path}" in guest.page(f"/clubs/{path}")
+        assert guest.page(f"{form}?club={path}").count('name="topic"') == 0
+        for there, status in ((page, 404), (f"{form}?club={path}", 403)):
+            assert stranger.get(there).status_code == status
         guest.send(page, {"do": "remove"}, on=page)
         assert guest.get(page).status_code == 404
