@@ -114,21 +114,7 @@ def test_events_that_are_known_are_not_sent_again_until_there_are_more(api, pair
         assert events_of(api, board, Accept=accept, **tag).status_code == 200, accept
 
 
-def test_events_come_in_their_order_as_they_happen_until_the_match_ends(api, pair):
-    one, _, board = pair
-    with api.stream(f"/api/matches/{board}/events") as told:
-        assert news(told).event == "match-proposed"
-        play(pair)
-        assert one.give(board, {"do": "offer", "kind": "draw"}).is_success
-        assert pair[1].give(board, {"do": "accept"}).is_success
-        rest = [one for one in told if not one.comment]  # it ends by itself
-    assert [one.event for one in rest] == [*["moved"] * 3, "offered", "answered", "ended"]
-    whole = events_of(api, board).json()
-    assert [one.data for one in rest] == whole[1:]
-    assert [one.id for one in rest] == [str(event["seq"]) for event in whole[1:]]
-
-
-def test_a_stream_goes_on_after_the_last_event_without_gap_or_repetition(api, pair):
+def test_events_come_as_they_happen_until_the_match_ends_without_gap_or_repetition(api, pair):
     one, other, board = pair
     path = f"/api/matches/{board}/events"
     with api.stream(path) as told:
@@ -140,8 +126,14 @@ def test_a_stream_goes_on_after_the_last_event_without_gap_or_repetition(api, pa
         seen.append(news(told))
     with api.stream(f"{path}?from=4") as told:
         assert one.move(board, MOVES[2]).is_success
-        seen.append(news(told))
-    assert [one.data for one in seen] == events_of(api, board).json()
+        assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
+        assert one.give(board, {"do": "accept"}).is_success
+        seen += [one for one in told if not one.comment]  # it ends by itself
+    kinds = ["match-proposed", *["moved"] * 3, "offered", "answered", "ended"]
+    assert [one.event for one in seen] == kinds
+    whole = events_of(api, board).json()
+    assert [one.data for one in seen] == whole
+    assert [one.id for one in seen] == [str(event["seq"]) for event in whole]
 
 
 def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair):
@@ -216,13 +208,10 @@ def take(
     return asyncio.run(asyncio.wait_for(taking(), 10))
 
 
-def test_notices_are_told_in_their_order_whatever_order_they_came_in():
+def test_notices_are_told_in_their_order_and_the_younger_wait_for_what_may_come_before_them():
     boxes = Boxes(notice(30, 1), notice(20, 9), notice(20, 2), notice(20, 2, NoticeKind.OVER))
     found = take(boxes, Logs(), 4)
     assert [position_of(one) for one in found] == sorted(map(position_of, boxes.notices))
-
-
-def test_what_is_younger_than_the_horizon_waits_for_what_may_come_before_it():
     logs, boxes = Logs(), Boxes(notice(150, 1), notice(90, 1))
     assert take(boxes, logs, 2) == [notice(90, 1)]
     logs.mark = Watermark(151, (5, 5))
@@ -326,22 +315,17 @@ def test_the_others_are_told_of_chat_and_messages_and_count_them_until_they_are_
         found = [news(told), news(told)]
         # nobody is told what they said themselves
         assert [next(own).comment for _ in range(2)] == ["still here"] * 2
-    at = [each.data["at"] for each in found]
-    assert [each.data for each in found] == [
-        {"board": board, "seq": 0, "at": at[0], "kind": "chat"},
-        {"board": 0, "seq": 0, "at": at[1], "kind": "message"},
-    ]
+    said = [{name: each.data[name] for name in ("board", "seq", "kind")} for each in found]
+    assert said == [{"board": board, "seq": 0, "kind": "chat"}, {"board": 0, "seq": 0, "kind": "message"}]  # fmt: skip
     with follow(api, other, Last_Event_ID=found[0].id) as told:
         assert news(told) == found[1]
-    counts = {"messages": 1, "boards": {str(board): 1}}
     listed = other.get("/api/notices?limit=2").json()
-    assert (listed["notices"], listed["unread"]) == ([found[1].data, found[0].data], counts)
-    nothing = {"messages": 0, "boards": {}}
-    assert one.get("/api/notices").json()["unread"] == nothing
-    at = other.get("/api/messages").json()["messages"][0]["at"]
-    assert other.post("/api/messages/read", {"until": at}).is_success
+    assert listed["notices"] == [found[1].data, found[0].data]
+    assert listed["unread"] == {"messages": 1, "boards": {str(board): 1}}
+    assert other.post("/api/messages/read", {"until": found[1].data["at"]}).is_success
     assert other.get(chat).is_success
-    assert other.get("/api/notices").json()["unread"] == nothing
+    for player in (one, other):
+        assert player.get("/api/notices").json()["unread"] == {"messages": 0, "boards": {}}
 
 
 def test_a_stream_that_goes_on_past_more_than_is_kept_says_so_first(api):

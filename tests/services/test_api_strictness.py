@@ -301,6 +301,7 @@ def test_a_trusted_proxy_says_whose_request_it_is_and_some_requests_cost_more(tm
         assert statuses("nonsense") == taken
         assert statuses("more nonsense") == refused  # all that is none is one
         assert statuses("192.0.2.10", "POST", "/api/games/torere/judge") == [200] + [429] * 5
+        assert statuses("192.0.2.11", "POST", "/api/oauth/device") == [415] + [429] * 5
 
 
 def test_an_account_is_counted_whatever_its_token_and_address(tmp_path):

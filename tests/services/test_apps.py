@@ -42,7 +42,6 @@ ASKED = {
 }  # fmt: skip
 GIVEN = {"redirect_uri": LOOPBACK, "code_verifier": VERIFIER}
 DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
-Ask = Callable[..., httpx.Response]
 Token = dict[str, Any]
 
 
@@ -97,49 +96,34 @@ def back(location: str) -> dict[str, str]:
     return {name: value for name, (value,) in parse_qs(urlsplit(location).query).items()}
 
 
-@pytest.fixture(scope="module")
-def ask(api: Api) -> Ask:
+def ask(api: Api, path: str, **fields: str) -> httpx.Response:
     """Send a form to an endpoint; the answer has to be one that the document promises."""
-
-    def send(path: str, **fields: str) -> httpx.Response:
-        return api.http.post(f"/api/oauth/{path}", data=fields)
-
-    return send
+    return api.http.post(f"/api/oauth/{path}", data=fields)
 
 
-@pytest.fixture(scope="module")
-def let(api: Api) -> Callable[[Player, str], str]:
+def let(player: Player, app: str) -> str:
     """Have a player let an app, as the page does; gives the code."""
-
-    def begun(player: Player, app: str) -> str:
-        scopes = (Scope.READ, Scope.PLAY)
-        grants = api.parts.grants
-        return grants.begin(player.account, app, scopes, redirect=LOOPBACK, challenge=CHALLENGE)[1]
-
-    return begun
+    sent = {"redirect": LOOPBACK, "challenge": CHALLENGE}
+    grants = player.api.parts.grants
+    return grants.begin(player.account, app, (Scope.READ, Scope.PLAY), **sent)[1]
 
 
-@pytest.fixture(scope="module")
-def get_token(ask: Ask, let: Callable[[Player, str], str]) -> Callable[[Player, str], Token]:
+def get_token(player: Player, app: str) -> Token:
     """Have a player let an app, and return its first token."""
-
-    def got(player: Player, app: str) -> Token:
-        code = let(player, app)
-        answer = used(ask, app, code)
-        assert answer.status_code == 200, answer.text
-        return {"code": code, "app": app, **answer.json()}
-
-    return got
+    code = let(player, app)
+    answer = used(player.api, app, code)
+    assert answer.status_code == 200, answer.text
+    return {"code": code, "app": app, **answer.json()}
 
 
-def used(ask: Ask, app: str, code: str, /, **changed: str) -> httpx.Response:
+def used(api: Api, app: str, code: str, /, **changed: str) -> httpx.Response:
     given = {"client_id": app, "code": code, **GIVEN} | changed
-    return ask("token", grant_type="authorization_code", **given)
+    return ask(api, "token", grant_type="authorization_code", **given)
 
 
-def renewed(ask: Ask, token: Token, **more: str) -> httpx.Response:
+def renewed(api: Api, token: Token, **more: str) -> httpx.Response:
     given = {"client_id": token["app"], "refresh_token": token["refresh_token"], **more}
-    return ask("token", grant_type="refresh_token", **given)
+    return ask(api, "token", grant_type="refresh_token", **given)
 
 
 def error_of(answer: httpx.Response) -> str:
@@ -285,7 +269,7 @@ def test_the_page_needs_a_session_a_form_of_its_own_and_no_frame_and_no_is_an_an
 
 
 def test_a_code_is_good_once_with_its_secret_its_address_and_its_app_alone_and_not_for_long(
-    api, app, maker, ask, let, monkeypatch
+    api, app, maker, monkeypatch
 ):
     player = api.player()
     code = let(player, app)
@@ -293,26 +277,26 @@ def test_a_code_is_good_once_with_its_secret_its_address_and_its_app_alone_and_n
         {"code_verifier": generate_token(64)}, {"code_verifier": ""}, {"redirect_uri": SITE}, {"redirect_uri": ""},
         {"code": "mc_" + "A" * 86}, {"code": "x"}, {"client_id": registered(maker, "Other")}, {"client_id": "0" * 32}, {"client_id": ""},
     ):  # fmt: skip
-        error = error_of(used(ask, app, code, **changed))
+        error = error_of(used(api, app, code, **changed))
         assert error in {"invalid_grant", "invalid_request", "invalid_client"}, changed
     # a wrong attempt has not used it up
-    token = {"app": app, **used(ask, app, code).json()}
+    token = {"app": app, **used(api, app, code).json()}
     assert works(api, token)
     # and a second use ends what was got by it
-    assert error_of(used(ask, app, code)) == "invalid_grant"
+    assert error_of(used(api, app, code)) == "invalid_grant"
     assert not works(api, token)
-    assert error_of(renewed(ask, token)) == "invalid_grant"
+    assert error_of(renewed(api, token)) == "invalid_grant"
     late, now = let(player, app), grants_module.time_ms(api.parts.people)
     monkeypatch.setattr(grants_module, "time_ms", lambda _: now + 61_000)
-    assert error_of(used(ask, app, late)) == "invalid_grant"
+    assert error_of(used(api, app, late)) == "invalid_grant"
 
 
-def test_an_old_session_lets_no_app_act_without_the_password(api, come, app, ask):
+def test_an_old_session_lets_no_app_act_without_the_password(api, come, app):
     player, guest = api.player(), come()
     past = Sessions(api.parts.people, lambda: api.parts.store.now() - FRESH_MS - 1_000)
     guest.http.cookies.set(SESSION_COOKIE, past.open(player.account).text)
     guest.name = player.name
-    code = ask("device", client_id=app).json()["user_code"]
+    code = ask(api, "device", client_id=app).json()["user_code"]
     for path, fields, on in (
         ("/oauth/authorize", {"asked": urlsplit(asks(app)).query}, asks(app)),
         ("/device/answer", {"code": code}, "/device"),
@@ -328,51 +312,47 @@ def test_an_old_session_lets_no_app_act_without_the_password(api, come, app, ask
     assert len(api.parts.grants.of(player.account)) == 2
 
 
-def test_no_log_has_the_text_of_a_token(api, come, app, ask, caplog):
+def test_no_log_has_the_text_of_a_token(api, come, app, caplog):
     with caplog.at_level("DEBUG"):
         code = back(answered(come(api.player()), asks(app)))["code"]
-        renewed(ask, {"app": app, **used(ask, app, code).json()})
+        renewed(api, {"app": app, **used(api, app, code).json()})
     said = [one.getMessage() for one in caplog.records]
     assert "app-allowed" in said
     assert not [text for text in said if re.search("m[cpr]_[A-Za-z0-9_-]{30}", text)]
 
 
-def test_a_refresh_token_that_is_used_twice_ends_all_of_its_family_and_nothing_else(
-    api, app, ask, get_token
-):
+def test_a_refresh_token_that_is_used_twice_ends_all_of_its_family_and_nothing_else(api, app):
     player = api.player()
     kept, first = get_token(player, app), get_token(player, app)
-    second = {"app": app, **renewed(ask, first).json()}
+    second = {"app": app, **renewed(api, first).json()}
     assert works(api, second)
     # a text that nobody has made ends nothing
     made_up = {"app": app, "refresh_token": kept["refresh_token"][:30] + "A" * 59}
-    assert error_of(renewed(ask, made_up)) == "invalid_grant"
+    assert error_of(renewed(api, made_up)) == "invalid_grant"
     assert works(api, kept)
     forged = {"app": app, "refresh_token": first["refresh_token"][:-3] + "AAA"}
-    assert error_of(renewed(ask, forged)) == "invalid_grant"
+    assert error_of(renewed(api, forged)) == "invalid_grant"
     assert not works(api, second)
-    assert error_of(renewed(ask, second)) == "invalid_grant"
+    assert error_of(renewed(api, second)) == "invalid_grant"
     assert works(api, kept)
 
 
-def test_a_token_may_have_fewer_scopes_and_never_more(api, app, ask, get_token):
+def test_a_token_may_have_fewer_scopes_and_never_more(api, app):
     token = get_token(api.player(), app)
     for wrong in ("read play organise", "account"):
-        assert error_of(renewed(ask, token, scope=wrong)) == "invalid_scope"
-    less = {"app": app, **renewed(ask, token, scope="read").json()}
+        assert error_of(renewed(api, token, scope=wrong)) == "invalid_scope"
+    less = {"app": app, **renewed(api, token, scope="read").json()}
     assert less["scope"] == "read"
     headers = {"Authorization": f"Bearer {less['access_token']}"}
     refused = api.http.post("/api/challenges", json={"game": "pow2"}, headers=headers)
     assert refused.json()["code"] == "missing-scope"
-    assert renewed(ask, less).json()["scope"] == "read play"
+    assert renewed(api, less).json()["scope"] == "read play"
 
 
-def test_consent_is_remembered_for_a_site_and_its_scopes_and_asked_for_by_a_program(
-    api, come, app, ask
-):
+def test_consent_is_remembered_for_a_site_and_its_scopes_and_asked_for_by_a_program(api, come, app):
     guest = come(api.player())
     code = back(answered(guest, asks(app, redirect_uri=SITE)))["code"]
-    assert used(ask, app, code, redirect_uri=SITE).is_success
+    assert used(api, app, code, redirect_uri=SITE).is_success
     at_once = sent_to(guest.get(asks(app, redirect_uri=SITE, scope="read")))
     assert at_once.startswith(f"{SITE}&code=")
     assert "Allow" in guest.page(asks(app, redirect_uri=SITE, scope="organise"))
@@ -381,15 +361,13 @@ def test_consent_is_remembered_for_a_site_and_its_scopes_and_asked_for_by_a_prog
     assert "Allow" in guest.page(asks(app, redirect_uri=SITE, scope="read"))
 
 
-def test_an_account_with_all_its_tokens_renews_those_of_apps_and_gets_no_further_one(
-    api, app, ask, let, get_token
-):
+def test_an_account_with_all_its_tokens_renews_those_of_apps_and_gets_no_further_one(api, app):
     player = api.player()
     token = get_token(player, app)
     while len(api.parts.tokens.list_of(player.account)) < MOST_TOKENS:
         api.parts.tokens.issue(player.account, "x", ["read"])
-    assert works(api, renewed(ask, token).json())
-    full = used(ask, app, let(player, app))
+    assert works(api, renewed(api, token).json())
+    full = used(api, app, let(player, app))
     assert (full.status_code, full.json()["code"]) == (409, "too-many")
     assert len(api.parts.grants.of(player.account)) == 1
 
@@ -400,7 +378,7 @@ def connected(player: Player) -> list[dict[str, Any]]:
 
 
 def test_a_player_sees_what_acts_for_them_and_disconnects_it_with_its_streams(
-    api, come, app, maker, get_token
+    api, come, app, maker
 ):
     player = api.player()
     token = get_token(player, app)
@@ -459,22 +437,20 @@ ENDINGS: tuple[tuple[str, Callable[[Player, Token], object]], ...] = (
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_what_ends_tokens_ends_grants_and_what_keeps_them_does_not(
-    api, app, ask, let, get_token, ending
-):
+def test_what_ends_tokens_ends_grants_and_what_keeps_them_does_not(api, app, ending):
     (ended, end), player = ending, api.player()
     token, waiting = get_token(player, app), let(player, app)
     end(player, token)
     is_kept = ended == "nothing"
     assert works(api, token) is is_kept
-    assert (renewed(ask, token).status_code == 200) is is_kept
+    assert (renewed(api, token).status_code == 200) is is_kept
     assert bool([one for one in api.parts.grants.of(player.account) if one.grant.used]) is is_kept
-    assert (used(ask, app, waiting).status_code == 200) is (ended != "all")
+    assert (used(api, app, waiting).status_code == 200) is (ended != "all")
     assert (player.account in set(api.parts.apps.users(app))) is (ended != "all")
 
 
 @pytest.mark.parametrize("ending", ["removal", "erasure"])
-def test_an_app_that_is_gone_has_nothing_left_of_anybody(api, come, ask, let, get_token, ending):
+def test_an_app_that_is_gone_has_nothing_left_of_anybody(api, come, ending):
     maker, player = api.players()
     app = registered(maker)
     token, waiting = get_token(player, app), let(player, app)
@@ -484,8 +460,8 @@ def test_an_app_that_is_gone_has_nothing_left_of_anybody(api, come, ask, let, ge
     else:
         maker.post("/api/account/deletion", {"password": PASSWORD})
     assert not works(api, token)
-    assert error_of(renewed(ask, token)) == "invalid_client"
-    assert error_of(used(ask, app, waiting)) == "invalid_client"
+    assert error_of(renewed(api, token)) == "invalid_client"
+    assert error_of(used(api, app, waiting)) == "invalid_client"
     assert connected(player) == []
     assert come(player).get(asks(app)).status_code == 400
     keys = {key for key in api.parts.data.scan_iter() if maker.account.hex().encode() in key}
@@ -546,7 +522,7 @@ def test_apps_are_registered_and_removed_on_a_page(api, come):
     assert maker.get("/api/apps").json() == []
 
 
-def test_own_data_have_apps_and_grants_without_their_secrets(api, get_token):
+def test_own_data_have_apps_and_grants_without_their_secrets(api):
     maker = api.player()
     app = registered(maker)
     token = get_token(maker, app)
@@ -561,14 +537,14 @@ def test_own_data_have_apps_and_grants_without_their_secrets(api, get_token):
 # devices
 
 
-def test_a_device_gets_its_token_once_its_user_has_typed_the_code(api, come, app, ask):
+def test_a_device_gets_its_token_once_its_user_has_typed_the_code(api, come, app):
     player = api.player()
     guest = come(player)
-    asked = ask("device", client_id=app, scope="read play").json()
+    asked = ask(api, "device", client_id=app, scope="read play").json()
     assert asked["verification_uri"] == f"{api.url}/device"
     poll = {"grant_type": DEVICE, "client_id": app, "device_code": asked["device_code"]}
-    assert error_of(ask("token", **poll)) == "authorization_pending"
-    assert error_of(ask("token", **poll)) == "slow_down"
+    assert error_of(ask(api, "token", **poll)) == "authorization_pending"
+    assert error_of(ask(api, "token", **poll)) == "slow_down"
     complete = asked["verification_uri_complete"].removeprefix(api.url)
     assert f'value="{asked["user_code"]}"' in guest.page(complete)
     typed = asked["user_code"].lower().replace("-", " ")
@@ -576,36 +552,39 @@ def test_a_device_gets_its_token_once_its_user_has_typed_the_code(api, come, app
     assert connected(player) == []
     done = guest.send("/device/answer", {"code": typed, "answer": "yes"}, on="/device")
     assert "Go on at your device" in done.text
-    token = {"app": app, **ask("token", **poll).json()}
+    token = {"app": app, **ask(api, "token", **poll).json()}
     assert works(api, token)
-    assert works(api, renewed(ask, token).json())
-    assert error_of(ask("token", **poll)) == "expired_token"
+    assert works(api, renewed(api, token).json())
+    assert error_of(ask(api, "token", **poll)) == "expired_token"
     assert connected(player) == []  # a second use of the code ends it
 
 
 def test_a_device_is_refused_or_too_late_or_asks_what_apps_may_not(
-    api, come, app, maker, ask, monkeypatch
+    api, come, app, maker, monkeypatch
 ):
     guest = come(api.player())
-    refused, late = (ask("device", client_id=app).json() for _ in range(2))
+    refused, late = (ask(api, "device", client_id=app).json() for _ in range(2))
     guest.send("/device/answer", {"code": refused["user_code"], "answer": "no"}, on="/device")
     poll = {"grant_type": DEVICE, "client_id": app}
-    no = ask("token", **poll, device_code=refused["device_code"])
+    no = ask(api, "token", **poll, device_code=refused["device_code"])
     assert error_of(no) == "access_denied"
     other = {**poll, "client_id": registered(maker, "Other")}
-    assert error_of(ask("token", **other, device_code=late["device_code"])) == "unauthorized_client"
+    assert (
+        error_of(ask(api, "token", **other, device_code=late["device_code"]))
+        == "unauthorized_client"
+    )
     now = api.parts.store.now()
     monkeypatch.setattr(type(api.parts.store), "now", lambda _: now + 901_000)
-    assert error_of(ask("token", **poll, device_code=late["device_code"])) == "expired_token"
+    assert error_of(ask(api, "token", **poll, device_code=late["device_code"])) == "expired_token"
     for wrong in ("", "BCDFGHJK.x", late["device_code"] + "x"):
-        error = error_of(ask("token", **poll, device_code=wrong))
+        error = error_of(ask(api, "token", **poll, device_code=wrong))
         assert error in {"invalid_grant", "invalid_request"}
-    assert error_of(ask("device", client_id=app, scope="account")) == "invalid_scope"
-    assert error_of(ask("device", client_id="x")) == "invalid_client"
+    assert error_of(ask(api, "device", client_id=app, scope="account")) == "invalid_scope"
+    assert error_of(ask(api, "device", client_id="x")) == "invalid_client"
 
 
-def test_guesses_of_a_code_end_after_ten(api, come, app, ask):
-    guest, asked = come(api.player()), ask("device", client_id=app).json()
+def test_guesses_of_a_code_end_after_ten(api, come, app):
+    guest, asked = come(api.player()), ask(api, "device", client_id=app).json()
     seen = [guest.send("/device", {"code": "BBBB-BBBB"}, on="/device") for _ in range(11)]
     assert [one.status_code for one in seen] == [404] * 10 + [429]
     assert int(seen[-1].headers["Retry-After"]) > 600
@@ -638,25 +617,23 @@ def test_pages_of_other_sites_may_use_the_endpoints_and_a_wrong_form_is_named(ap
     assert (json.status_code, json.json()["error"]) == (415, "invalid_request")
 
 
-def test_a_server_that_is_full_refuses_with_a_code_that_clients_know_and_uses_nothing_up(
-    api, app, ask, let, get_token
-):
+def test_a_server_that_is_full_refuses_with_a_code_that_clients_know_and_uses_nothing_up(api, app):
     player = api.player()
     token, over = get_token(player, app), get_token(player, app)
     code = let(player, app)
     api.parts.data.config_set("maxmemory", "1mb")
     try:
-        seen = [renewed(ask, token), used(ask, app, code), ask("device", client_id=app)]
+        seen = [renewed(api, token), used(api, app, code), ask(api, "device", client_id=app)]
         # what is given back takes no room
-        assert ask("revoke", client_id=app, token=over["refresh_token"]).status_code == 200
+        assert ask(api, "revoke", client_id=app, token=over["refresh_token"]).status_code == 200
     finally:
         api.parts.data.config_set("maxmemory", "0")
     assert [one.status_code for one in seen] == [503] * 3
     assert {one.json()["error"] for one in seen} == {"temporarily_unavailable"}
     assert all(int(one.headers["Retry-After"]) > 0 for one in seen)
     assert not works(api, over)
-    assert renewed(ask, token).status_code == 200
-    assert used(ask, app, code).status_code == 200
+    assert renewed(api, token).status_code == 200
+    assert used(api, app, code).status_code == 200
 
 
 def test_a_server_at_rest_has_not_imported_what_apps_alone_need():

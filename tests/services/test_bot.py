@@ -225,14 +225,17 @@ def fail(client: Client, *failures: str) -> None:
     client._http._transport = Failing(client._http._transport, *failures)
 
 
-def test_a_bot_waits_as_long_as_the_server_says(api, bot, guest, engine, play):
+# the client itself tries thrice what is lost, and then the player again
+@pytest.mark.parametrize("failures", [("too-fast",), ("lost",) * 3])
+def test_what_passes_is_tried_again_and_a_move_is_made_once(
+    api, bot, guest, engine, play, failures
+):
     playing = play(engine(FIRST))
-    fail(playing.client, "too-fast")
+    fail(playing.client, *failures)
     board = begun(api, bot, guest)
-    playing.round()
-    assert playing.pauses == [17]
-    assert moves(api, board) == []
-    playing.round()
+    for _ in range(2):
+        playing.round()
+    assert playing.pauses == [17 if failures == ("too-fast",) else 5]
     assert len(moves(api, board)) == 1
 
 
@@ -245,17 +248,6 @@ def test_a_refusal_that_does_not_pass_is_not_asked_for_again_and_again(
     playing.round()
     assert (playing.said, playing.pauses) == ([f"match {board}: no"], [])
     assert not playing.player.is_behind
-
-
-def test_a_move_whose_answer_is_lost_is_made_once(api, bot, guest, engine, play):
-    playing = play(engine(FIRST))
-    # the client itself tries thrice, and then the player again
-    fail(playing.client, "lost", "lost", "lost")
-    board = begun(api, bot, guest)
-    playing.round()
-    playing.round()
-    assert len(moves(api, board)) == 1
-    assert len(playing.pauses) == 1
 
 
 def test_a_token_that_no_longer_works_ends_it(api, bot, engine, play):
@@ -274,15 +266,20 @@ QUESTION = {
 }  # fmt: skip
 
 
-def test_a_question_in_plain_form_is_two_lines_after_what_was_refused():
+def test_a_question_in_plain_form_is_two_lines_after_what_was_refused_and_a_word_is_heard(engine):
     position = 'position powerdrain 2 options -p setup {"a":[1,2]} moves 24-37'
     assert plain_lines(QUESTION, None) == [position, "go time 5"]
     bare = {**QUESTION, "options": [], "setup": None, "time_left_ms": None}
-    assert plain_lines(bare, RefusedMove("x", "no such move")) == [
-        "refused x no such move",
-        "position powerdrain 2 moves 24-37",
-        "go",
-    ]
+    refused = plain_lines(bare, RefusedMove("x", "no such move"))
+    assert refused == ["refused x no such move", "position powerdrain 2 moves 24-37", "go"]
+    program = """
+import sys
+for line in sys.stdin:
+    if line.startswith("go"):
+        print("info depth 3", flush=True)
+        print("bestmove a1-a5", flush=True)
+"""
+    assert engine(program, plain=True).ask(QUESTION) == "a1-a5"
 
 
 def test_the_questions_of_the_page_are_questions():
@@ -299,17 +296,6 @@ def test_the_questions_of_the_page_are_questions():
     assert answer["position"] == shown["position"]
     plain = re.findall(r"```text\n(position.*?)```", text, re.DOTALL)[0]
     assert plain.splitlines() == plain_lines({**shown, "time_left_ms": 259200000}, None)
-
-
-def test_an_engine_in_plain_form_is_heard_by_its_word_alone(engine):
-    program = """
-import sys
-for line in sys.stdin:
-    if line.startswith("go"):
-        print("info depth 3", flush=True)
-        print("bestmove a1-a5", flush=True)
-"""
-    assert engine(program, plain=True).ask(QUESTION) == "a1-a5"
 
 
 # whole programs

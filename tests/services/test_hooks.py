@@ -201,17 +201,6 @@ def test_a_receiver_that_fails_gets_it_again_under_the_same_id_for_three_days(
     assert {one["data"]["board"] for one in came(service)} == {board}
 
 
-def test_a_receiver_that_is_gone_or_busy_is_believed(api, service, mailer, two):
-    one, other = two
-    gone, busy = own_hook(other, service, "/gone"), own_hook(other, service, "/busy")
-    service.answers |= {"/gone": 410, "/busy": 429}
-    api.match(one, other, game="torere")
-    work_out(mailer)
-    assert {each["id"]: each["off"] for each in hooks_of(other)} == {gone["id"]: "gone", busy["id"]: None}  # fmt: skip
-    assert states(other, gone) <= {"failed", "overtaken"}
-    assert code_of(do(other, gone, "test")) == "bad-option"
-
-
 def test_a_secret_is_renewed_while_the_one_before_signs_for_a_day(
     api, service, mailer, monkeypatch
 ):
@@ -324,19 +313,25 @@ def test_few_are_sent_to_a_host_and_to_an_account_at_once_and_none_holds_up_othe
         work()
 
 
-def test_a_delivery_that_can_not_be_written_is_tried_as_one_that_failed(
+def test_a_receiver_that_is_gone_or_busy_is_believed_and_what_can_not_be_written_is_tried_again(
     api, service, mailer, two, monkeypatch
 ):
     one, other = two
-    made = own_hook(other, service)
-    macs = api.parts.accounts.macs
-    monkeypatch.setattr(api.parts.accounts, "macs", AccountMacs())  # a machine without the key
+    gone, busy = own_hook(other, service, "/gone"), own_hook(other, service, "/busy")
+    service.answers |= {"/gone": 410, "/busy": 429}
     api.match(one, other, game="torere")
     work_out(mailer)
-    assert {(each["state"], each["tries"]) for each in deliveries(other, made)} == {("waiting", 1)}
+    assert {each["id"]: each["off"] for each in hooks_of(other)} == {gone["id"]: "gone", busy["id"]: None}  # fmt: skip
+    assert states(other, gone) <= {"failed", "overtaken"}
+    assert code_of(do(other, gone, "test")) == "bad-option"
+    made, macs = own_hook(one, service), api.parts.accounts.macs
+    monkeypatch.setattr(api.parts.accounts, "macs", AccountMacs())  # a machine without the key
+    api.match(other, one, game="torere")
+    work_out(mailer)
+    assert {(each["state"], each["tries"]) for each in deliveries(one, made)} == {("waiting", 1)}
     monkeypatch.setattr(api.parts.accounts, "macs", macs)
     at(mailer, monkeypatch, api.parts.store.now() + RETRY_MS[0] + 1)
-    assert states(other, made) == {"sent"}
+    assert states(one, made) == {"sent"}
 
 
 def test_the_newest_deliveries_are_kept_and_few_of_those_that_wait(
@@ -399,12 +394,10 @@ def test_an_old_token_needs_the_password_to_make_one_and_its_owner_hears_by_mail
 def test_an_end_of_all_access_switches_them_off_and_a_suspension_sends_nothing(
     api, service, mailer, two
 ):
+    """`test_left_to_a_thief.py` has each way to end all access."""
     one, other = two
     made = own_hook(other, service)
-    api.match(one, other, game="torere")
-    log_out_everywhere(api.parts, other.account)  # as a new password does
-    work_out(mailer)
-    assert service.received == []
+    log_out_everywhere(api.parts, other.account)
     other = api.player_of(other.name)
     assert [each["off"] for each in hooks_of(other)] == ["access"]
     do(other, made, "on")
