@@ -362,6 +362,8 @@ def test_an_old_session_makes_no_token_and_changes_no_address_without_the_passwo
 
 def by_api(player: Player, _: Guest, *, end: bool) -> int:
     body = {"old": PASSWORD, "new": NEW, "tokens": "end" if end else "keep"}
+    guessed = player.post("/api/account/password", {**body, "old": "guessing"})
+    assert (guessed.status_code, code_of(guessed)) == (401, "wrong-password")
     return player.post("/api/account/password", body).status_code
 
 
