@@ -242,15 +242,8 @@ def test_streams_over_the_limits_are_refused_and_make_room_when_they_end(few_str
         assert full.headers["Retry-After"]
         assert value("matchpost_streams_open") - before == value("matchpost_streams_limit") == 5
     until(lambda: value("matchpost_streams_open") == before)
-    until(lambda: not few_streams_open(few_streams, one, path))
-
-
-def few_streams_open(api: Api, player, path: str) -> bool:
-    """Whether there is still no room for a stream of the player."""
-    with api.client() as http:
-        headers = {**player.headers, "Accept": "text/event-stream"}
-        with http.stream("GET", path, headers=headers) as answer:
-            return answer.status_code != 200
+    with few_streams.stream(path, one) as lines:
+        assert next(lines).event
 
 
 def test_few_files_are_shared_and_many_are_not_all_used():

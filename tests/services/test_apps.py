@@ -4,7 +4,7 @@ import html
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from itertools import chain, product
 from typing import Any
@@ -400,47 +400,45 @@ def test_a_player_sees_what_acts_for_them_and_disconnects_it_with_its_streams(
     assert player.delete(f"/api/account/apps/{app}").json()["code"] == "not-found"
 
 
-def password(player: Player, **more: str) -> httpx.Response:
-    return player.post("/api/account/password", {"old": PASSWORD, "new": "another-one-1", **more})
+def end(player: Player, token: Token, what: str) -> None:
+    """Do what ends something of an app's, or might be thought to."""
+    parts, password = player.api.parts, {"old": PASSWORD, "new": "another-one-1"}
+    match what:
+        case "a new password":
+            player.post("/api/account/password", password)
+        case "log out everywhere":
+            player.post("/api/account/logout")
+        case "suspension":
+            accounts.set_suspended(parts, player.name, suspended=True)
+        case "erasure":
+            player.post("/api/account/deletion", {"password": PASSWORD})
+        case "its token revoked":
+            player.delete(f"/api/tokens/{token['token_id']}")
+        case "its token given back":
+            ask(player.api, "revoke", client_id=token["app"], token=token["access_token"])
+        case "a new password that keeps tokens":
+            player.post("/api/account/password", password | {"tokens": "keep"})
+        case "a second factor":
+            key = Passkey(b"id", b"data", "Firefox", 1)
+            change = parts.accounts.change_of
+            change(player.account, lambda one: replace(one, passkeys=(key,)))
 
 
-def suspended(player: Player) -> object:
-    return accounts.set_suspended(player.api.parts, player.name, suspended=True)
+ENDINGS = {
+    "all": ("a new password", "log out everywhere", "suspension", "erasure"),
+    "its grant": ("its token revoked", "its token given back"),
+    "nothing": ("a new password that keeps tokens", "a second factor"),
+}
+"""What of an app ends by which act of a player."""
 
 
-def second_factor(player: Player) -> object:
-    key = Passkey(b"id", b"data", "Firefox", 1)
-    change = player.api.parts.accounts.change_of
-    return change(player.account, lambda one: replace(one, passkeys=(key,)))
-
-
-def revoke(player: Player, token: Token) -> object:
-    return player.delete(f"/api/tokens/{token['token_id']}")
-
-
-def give_back(player: Player, token: Token) -> object:
-    given = {"client_id": token["app"], "token": token["access_token"]}
-    return player.api.http.post("/api/oauth/revoke", data=given)
-
-
-ENDINGS: tuple[tuple[str, Callable[[Player, Token], object]], ...] = (
-    ("all", lambda player, _: password(player)),
-    ("all", lambda player, _: player.post("/api/account/logout")),
-    ("all", lambda player, _: suspended(player)),
-    ("all", lambda player, _: player.post("/api/account/deletion", {"password": PASSWORD})),
-    ("its grant", revoke),
-    ("its grant", give_back),
-    ("nothing", lambda player, _: password(player, tokens="keep")),
-    ("nothing", lambda player, _: second_factor(player)),
+@pytest.mark.parametrize(
+    ("ended", "what"), [(ended, what) for ended, acts in ENDINGS.items() for what in acts]
 )
-"""What a player does, and what of an app ends by it."""
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_what_ends_tokens_ends_grants_and_what_keeps_them_does_not(api, app, ending):
-    (ended, end), player = ending, api.player()
+def test_what_ends_tokens_ends_grants_and_what_keeps_them_does_not(api, app, ended, what):
+    player = api.player()
     token, waiting = get_token(player, app), let(player, app)
-    end(player, token)
+    end(player, token, what)
     is_kept = ended == "nothing"
     assert works(api, token) is is_kept
     assert (renewed(api, token).status_code == 200) is is_kept

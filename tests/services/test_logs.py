@@ -85,11 +85,11 @@ def test_a_json_line_names_the_process_and_all_that_it_works_on():
 @pytest.mark.parametrize("form", [TextLines("mail"), json_lines("mail")])
 def test_a_line_has_no_address_no_token_and_no_command_to_redis(form):
     text = (
-        f"<alice@example.org> {TOKEN} Command # 2 (SET k alice of pipeline) of pipeline caused error: OOM\n"
+        f"<alice@example.org> alice@b.example {TOKEN} Command # 2 (SET k alice of pipeline) of pipeline caused error: OOM\n"
         "unknown command 'X', with args beginning with: 'alice' 'secret' "
     )
     shown = form.format(record("%s", text))
-    assert not {"alice", "secret", TOKEN} & set(shown.replace("'", " ").split())
+    assert [one for one in ("alice", "secret", TOKEN) if one in shown] == []
     assert "Command # 2 of pipeline caused error: OOM" in shown
     assert redact("unix:///x/y.sock and redis://***@host:6379/0") == (
         "unix:///x/y.sock and redis://***@host:6379/0"
