@@ -1,4 +1,4 @@
-"""Who may do what: every route, asked for by everybody."""
+"""Who may do what: every route, asked for by all who might be told something else, and every form of a line."""
 
 import json
 import re
@@ -220,12 +220,9 @@ def worlds(kept: Worlds) -> Iterator[Worlds]:
     kept.check()
 
 
-def who(api: Api, world: World, kind: str) -> Player | None:
-    if kind == "anonymous":
-        return None
-    if kind == "opponent":
-        return world.bob
-    return api.player(("read",)) if kind == "spectator" else api.player()
+@pytest.fixture(scope="module")
+def spectator(api: Api) -> Player:
+    return api.player(("read",))
 
 
 def ask(
@@ -289,11 +286,12 @@ def telling(row: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("route", TABLE)
-def test_a_route_does_for_each_what_the_table_says(api, places, worlds, route):
+def test_a_route_does_for_each_what_the_table_says(api, places, worlds, spectator, route):
     said, expected = [], list(telling(TABLE[route]))
+    callers = {"anonymous": lambda: None, "stranger": api.player, "spectator": lambda: spectator}
     for kind, wanted in expected:
         world = worlds.take()
-        caller = who(api, world, kind)
+        caller = world.bob if kind == "opponent" else callers[kind]()
         if (wanted, places[route][0] == "GET") == ("ok", False):
             worlds.drop()
         answer = ask(places[route], route, world, caller, caller.headers if caller else {})
@@ -330,12 +328,11 @@ def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(places, wor
     assert {said for _, said, _ in faults.values()} == {"ok"}
 
 
-def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers):
+def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers, spectator):
     """A refusal tells nothing of what the request would have met."""
     missing = {"board": 999_999, "number": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
                "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "client": "0" * 32, "path": "nix", "link": "0" * 16, "report": "0" * 16, "sanction": "0" * 16, "key": "none",
                    "hook": "0" * 16, "delivery": "msg_0"}  # fmt: skip
-    spectator = api.player(("read",))
     for route, row in TABLE.items():
         method, template = places[route]
         if row[0] != "unauthorized" or "{" not in template:

@@ -320,6 +320,7 @@ def play_whole_match(guest: Player, board: int) -> None:
     assert result["reason"] not in ("resignation", "time")
 
 
+@pytest.mark.long
 def test_the_bot_of_the_page_plays_a_whole_match(api, bot, guest, tmp_path):
     (program,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert len(program.splitlines()) <= 40
