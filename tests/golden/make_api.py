@@ -1,41 +1,36 @@
 """Makes the examples of the OpenAPI document: one exchange that calls every operation once.
 
-    .venv/bin/python tests/golden/make_api.py
+    python -m tests.golden.make_api
 
 writes them to `services/http/api/examples.json`. A test has the same exchange again, and compares.
 """
 
 import json
-import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
-FILE = ROOT / "services" / "http" / "api" / "examples.json"
+from domain.engine.match_analysis import ANALYSIS_VERSION
+from domain.engine.turning_points import AnalysedPosition
+from infra.backup.notes import BackupPlace
+from infra.log.key_files import generate_keys
+from infra.people.account_macs import AccountMacs, make_mac_key
+from infra.people.accounts import AccountRole, create_robot_accounts
+from infra.people.tokens import Scope
+from infra.store.analyses import Analyses, StoredAnalysis
+from services.app.apps import answer_device
+from services.app.context import App
+from services.app.matches import load_state
+from services.app.tournaments import view_of
+from services.http.api.bodies import FORM_TYPE
+from tests.helpers.analysing import listening
+from tests.helpers.api import Api, Player, until
+from tests.helpers.publishing import publish
+from workers.tournament_manager import TournamentManager
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
-
-from domain.engine.match_analysis import ANALYSIS_VERSION  # noqa: E402 - found where the path says
-from domain.engine.turning_points import AnalysedPosition  # noqa: E402
-from infra.backup.notes import BackupPlace  # noqa: E402
-from infra.log.key_files import generate_keys  # noqa: E402
-from infra.people.account_macs import AccountMacs, make_mac_key  # noqa: E402
-from infra.people.accounts import AccountRole, create_robot_accounts  # noqa: E402
-from infra.people.tokens import Scope  # noqa: E402
-from infra.store.analyses import Analyses, StoredAnalysis  # noqa: E402
-from services.app.apps import answer_device  # noqa: E402
-from services.app.context import App  # noqa: E402
-from services.app.matches import load_state  # noqa: E402
-from services.app.tournaments import view_of  # noqa: E402
-from services.http.api.bodies import FORM_TYPE  # noqa: E402
-from tests.helpers.analysing import listening  # noqa: E402
-from tests.helpers.api import Api, Player, until  # noqa: E402
-from tests.helpers.publishing import publish  # noqa: E402
-from workers.tournament_manager import TournamentManager  # noqa: E402
+FILE = Path(__file__).parents[2] / "services" / "http" / "api" / "examples.json"
 
 LISTED = 8
 """Words of a list that are shown."""
@@ -87,19 +82,15 @@ class Exchange:
 
     def __init__(self, api: Api) -> None:
         self.api = api
-        self.document = api.http.get("/api/openapi.json").json()
-        self.places = {
-            operation["operationId"]: (method.upper(), path)
-            for path, item in self.document["paths"].items()
-            for method, operation in item.items()
-        }
-        self.forms = {
-            operation["operationId"]
-            for item in self.document["paths"].values()
-            for operation in item.values()
-            if FORM_TYPE in operation.get("requestBody", {"content": ()})["content"]
-        }
+        self.places: dict[str, tuple[str, str]] = {}
+        self.forms: set[str] = set()
         self.examples: dict[str, dict[str, Any]] = {}
+        for path, item in api.http.get("/api/openapi.json").json()["paths"].items():
+            for method, operation in item.items():
+                name, body = operation["operationId"], operation.get("requestBody", {"content": ()})
+                self.places[name] = method.upper(), path
+                if FORM_TYPE in body["content"]:
+                    self.forms.add(name)
 
     def call(
         self, operation: str, who: Player | None = None, body: Any = None, **given: Any
@@ -201,6 +192,12 @@ def _player(said: Exchange, name: str) -> Player:
     body = {"userid": name, "password": PASSWORDS[name], **wanted}
     made = said.call("make_token", body=body)
     return Player(said.api, name, b"", made["token"])
+
+
+def _with_token(said: Exchange, name: str, label: str, scope: str) -> Player:
+    parts = said.api.parts
+    account = parts.accounts.id_of(name)
+    return Player(said.api, name, account, parts.tokens.issue(account, label, (scope,), 90).text)
 
 
 def _play(said: Exchange, alice: Player, bob: Player) -> None:
@@ -340,9 +337,7 @@ def _reveal(said: Exchange, alice: Player, bob: Player) -> None:
 def _administer(said: Exchange) -> None:
     parts = said.api.parts
     parts.accounts.set_role("carol", AccountRole.OPERATOR, held=True)
-    account = parts.accounts.id_of("carol")
-    token = parts.tokens.issue(account, "office", (Scope.ADMIN,), 90)
-    carol = Player(said.api, "carol", account, token.text)
+    carol = _with_token(said, "carol", "office", "admin")
     made = said.call("admin_make_account", carol, {"userid": "dora"})
     said.examples["admin_make_account"]["response"] = made | {"password": "k7tm-4qzp-w2xh"}
     said.call("suspend_account", carol, {"why": "spam in three chats"}, userid="dora")
@@ -400,9 +395,7 @@ def _meet(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("announce_to_club", alice, {"text": "We meet on Friday."}, **club)
     pairings = [{"players": ["bob", "alice"], "label": "Round 1, board 1"}]
     batch = {"club": "rook-pawn", "game": "goliath", "terms": ["--days=3"], "pairings": pairings}
-    account = accounts.id_of("alice")
-    token = said.api.parts.tokens.issue(account, "pairing tool", ["organise"]).text
-    tool = Player(said.api, "alice", account, token)
+    tool = _with_token(said, "alice", "pairing tool", "organise")
     said.call("pair_players", tool, batch, **{"Idempotency-Key": "round 1"})
     said.call("show_pairings", tool, key="round 1")
     link = said.call("make_club_link", alice, {"uses": 30}, **club)
@@ -421,10 +414,7 @@ def _meet(said: Exchange, alice: Player, bob: Player) -> None:
 def _moderate(said: Exchange, bob: Player) -> None:
     accounts = said.api.parts.accounts
     accounts.set_role("alice", AccountRole.MODERATOR, held=True)
-    text = accounts.id_of("alice")
-    staff = Player(
-        said.api, "alice", text, said.api.parts.tokens.issue(text, "staff", ["admin"]).text
-    )
+    staff = _with_token(said, "alice", "staff", "admin")
     eve = said.api.player(name="eve")
     sent = {"kind": "player", "userid": "eve", "reason": "spam", "words": "the same text 20 times"}
     made = said.call("make_report", bob, sent)
@@ -451,8 +441,7 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("leave_tournament", alice, number=number)
     frieda = said.api.player(name="frieda")
     players = {parts.accounts.id_of(one.name): one for one in (alice, bob, frieda)}
-    for one in players.values():
-        assert one.post(f"/api/tournaments/{number}/entry", {"robot": ""}).is_success
+    _enter_tournament(number, *players.values())
     said.call("start_tournament", alice, number=number)
     manager = TournamentManager(parts.store, parts.lanes, parts.data)
     _turn(said, manager, lambda: len(parts.tournaments.matches(number)) == len(players))
@@ -466,18 +455,14 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("export_tournament_document", number=number)
     said.call("list_tournaments", list="running")
     said.call("confirm_places", alice, number=number)
-    other = alice.post("/api/tournaments", cup).json()["board"]
-    assert alice.post(f"/api/tournaments/{other}/open").is_success
-    for one in (bob, frieda, said.api.player(name="gerda")):
-        assert one.post(f"/api/tournaments/{other}/entry", {"robot": ""}).is_success
+    other = _opened(alice, cup)
+    _enter_tournament(other, bob, frieda, said.api.player(name="gerda"))
     assert alice.post(f"/api/tournaments/{other}/start").is_success
     gone = {"userid": "gerda", "kind": "accepted", "text": "Gerda is ill."}
     said.call("withdraw_player", alice, gone, number=other)
     rounds = {**cup, "name": "Swiss of Three", "form": "swiss", "rounds": 2}
-    swiss = alice.post("/api/tournaments", rounds).json()["board"]
-    assert alice.post(f"/api/tournaments/{swiss}/open").is_success
-    for one in players.values():
-        assert one.post(f"/api/tournaments/{swiss}/entry", {"robot": ""}).is_success
+    swiss = _opened(alice, rounds)
+    _enter_tournament(swiss, *players.values())
     assert alice.post(f"/api/tournaments/{swiss}/start").is_success
     _turn(said, manager, lambda: view_of(parts, None, swiss).state.stage == 1)
     _turn(said, manager, lambda: len(parts.tournaments.matches(swiss)) == 1)
@@ -495,14 +480,24 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     _choose_entrants(said, alice, cup)
 
 
-def _choose_entrants(said: Exchange, alice: Player, cup: dict[str, object]) -> None:
+def _opened(organiser: Player, plan: dict[str, Any]) -> int:
+    """The number of a tournament that is open for entry."""
+    number = organiser.post("/api/tournaments", plan).json()["board"]
+    assert organiser.post(f"/api/tournaments/{number}/open").is_success
+    return int(number)
+
+
+def _enter_tournament(number: int, *players: Player) -> None:
+    for one in players:
+        assert one.post(f"/api/tournaments/{number}/entry", {"robot": ""}).is_success
+
+
+def _choose_entrants(said: Exchange, alice: Player, cup: dict[str, Any]) -> None:
     four = {**cup, "form": "teams", "team_size": 2}
-    other = alice.post("/api/tournaments", four).json()["board"]
-    assert alice.post(f"/api/tournaments/{other}/open").is_success
+    other = _opened(alice, four)
     said.call("name_team", alice, {"userids": ["alice", "frieda"]}, number=other)
     closed = {**cup, "name": "Closed Cup", "entry": {"invited": True}, "by_code": True}
-    other = alice.post("/api/tournaments", closed).json()["board"]
-    assert alice.post(f"/api/tournaments/{other}/open").is_success
+    other = _opened(alice, closed)
     said.call("invite_players", alice, {"userids": ["bob", "frieda"]}, number=other)
     said.call("make_tournament_code", alice, number=other)
 
@@ -517,11 +512,9 @@ def _climb(said: Exchange, alice: Player, bob: Player) -> None:
     """Start a ladder of two, and end it after a challenge."""
     parts = said.api.parts
     plan = {"name": "Ladder", "game": "goliath", "form": "ladder", "terms": ["--days=3"]}
-    number = alice.post("/api/tournaments", plan).json()["board"]
-    assert alice.post(f"/api/tournaments/{number}/open").is_success
+    number = _opened(alice, plan)
     players = {parts.accounts.id_of(one.name): one for one in (alice, bob)}
-    for one in players.values():
-        assert one.post(f"/api/tournaments/{number}/entry", {"robot": ""}).is_success
+    _enter_tournament(number, *players.values())
     assert alice.post(f"/api/tournaments/{number}/start").is_success
     first, second = view_of(parts, None, number).players
     dare = {"userid": players[first].name}

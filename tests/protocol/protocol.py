@@ -1,6 +1,6 @@
 """What other programs rely on, gathered from the code: `frozen.json` holds what was promised.
 
-    .venv/bin/python tests/protocol/protocol.py
+    python -m tests.protocol.protocol
 
 adds to `frozen.json` what is new. Nothing is ever taken out of that file by this program: what other
 programs rely on may get more, and never less.
@@ -8,40 +8,34 @@ programs rely on may get more, and never less.
 
 import json
 import logging
-import sys
 from argparse import ArgumentParser, _SubParsersAction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
-ROOT = Path(__file__).parents[2]
+from domain.games import GAMES
+from domain.match import commands
+from domain.match.events import Event
+from domain.match.history import AnchorLeaf, EventEnvelope, RefusedLeaf
+from domain.match.state import MatchState
+from domain.records import command_id
+from domain.rules import all_rules, rules_id
+from domain.sentences import all_templates
+from infra.people.rate_limits import SecurityEvent
+from infra.process.failpoints import FAILPOINTS
+from infra.process.log_context import LoggedWith
+from infra.redis import rq_jobs
+from infra.redis.key_table import KEYS
+from infra.settings.settings import setting_table
+from infra.store import outcomes
+from services.app.error_codes import CODE_INFO
+from services.cli.main import _parsers
+from services.language.commands import FORMS
+from services.serve.json_log import json_lines
+from tests.helpers.api import Api
+from tests.helpers.doctor import metric_types
+
 FILE = Path(__file__).with_name("frozen.json")
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
-
-from domain.games import GAMES  # noqa: E402
-from domain.match import commands  # noqa: E402
-from domain.match.events import Event  # noqa: E402
-from domain.match.history import AnchorLeaf, EventEnvelope, RefusedLeaf  # noqa: E402
-from domain.match.state import MatchState  # noqa: E402
-from domain.records import command_id  # noqa: E402
-from domain.rules import all_rules, rules_id  # noqa: E402
-from domain.sentences import all_templates  # noqa: E402
-from infra.people.rate_limits import SecurityEvent  # noqa: E402
-from infra.process.failpoints import FAILPOINTS  # noqa: E402
-from infra.process.log_context import LoggedWith  # noqa: E402
-from infra.redis import rq_jobs  # noqa: E402
-from infra.redis.key_table import KEYS  # noqa: E402
-from infra.settings.settings import setting_table  # noqa: E402
-from infra.store import outcomes  # noqa: E402
-from services.app.error_codes import CODE_INFO  # noqa: E402
-from services.cli.main import _parsers  # noqa: E402
-from services.language.commands import FORMS  # noqa: E402
-from services.serve.json_log import json_lines  # noqa: E402
-from tests.helpers.api import Api  # noqa: E402 - found where the path says
-from tests.helpers.doctor import metric_types  # noqa: E402
-
 Protocol = dict[str, Any]
 OWN_GAMES = {game.key for game in GAMES}
 

@@ -22,7 +22,7 @@ def test_nothing_that_was_promised_is_gone_or_changed(frozen, found):
 
 
 def test_what_is_new_is_promised_too(frozen, found):
-    assert merged(frozen, found) == frozen, "run tests/protocol/protocol.py"
+    assert merged(frozen, found) == frozen, "run `python -m tests.protocol.protocol`"
 
 
 @pytest.mark.parametrize(

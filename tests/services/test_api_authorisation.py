@@ -1,8 +1,10 @@
-"""Who may do what: every route, asked for by everybody."""
+"""Who may do what: every route, asked for by all who might be told something else, and every form of a line."""
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import cycle
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -84,11 +86,6 @@ class World:
 
     def __getitem__(self, name: str) -> Any:
         return PLACEHOLDERS[name] if name in PLACEHOLDERS else getattr(self, name)
-
-    @cached_property
-    def carl(self) -> str:
-        self.api.parts.accounts.signup(f"carl-{self.board}", PASSWORD)
-        return f"carl-{self.board}"
 
     @cached_property
     def challenge(self) -> str:
@@ -183,32 +180,49 @@ class Worlds:
     """A world serves until something is done in it: what is refused or only read changes nothing."""
 
     def __init__(self, api: Api) -> None:
+        self._limits = LoginRateLimit(api.parts.data)
         self._api = api
-        self._kept: list[World] = []
+        self._world: World | None = None
+        self._before = (0, 0)
 
     def take(self) -> World:
-        if not self._kept:
-            return World(self._api)
-        world = self._kept.pop()
-        LoginRateLimit(self._api.parts.data).forget(world.userid, "127.0.0.1")
-        return world
+        if self._world is None:
+            self._world = World(self._api)
+            self._before = (self._world.seq, self._world.matches())
+        self._limits.forget(self._world.userid, "127.0.0.1")
+        return self._world
 
-    def keep(self, world: World) -> None:
-        """Have another test take it; one that fails keeps none."""
-        self._kept.append(world)
+    def check(self) -> None:
+        """Fail if a command was done in the world that is in use, or its account changed."""
+        if world := self._world:
+            assert world.seq == self._before[0], "it was refused and done all the same"
+            own = world.alice.get("/api/account").json()
+            assert (own["userid"], own["challenges"]) == (world.userid, "anyone")
+
+    def drop(self) -> None:
+        """Have another world made, because something is done in this one."""
+        self.check()
+        if world := self._world:
+            assert world.matches() == self._before[1], "a match was refused and begun all the same"
+        self._world = None
 
 
 @pytest.fixture(scope="module")
-def worlds(api: Api) -> Worlds:
-    return Worlds(api)
+def kept(api: Api) -> Iterator[Worlds]:
+    made = Worlds(api)
+    yield made
+    made.drop()
 
 
-def who(api: Api, world: World, kind: str) -> Player | None:
-    if kind == "anonymous":
-        return None
-    if kind == "opponent":
-        return world.bob
-    return api.player(("read",)) if kind == "spectator" else api.player()
+@pytest.fixture
+def worlds(kept: Worlds) -> Iterator[Worlds]:
+    yield kept
+    kept.check()
+
+
+@pytest.fixture(scope="module")
+def spectator(api: Api) -> Player:
+    return api.player(("read",))
 
 
 def ask(
@@ -258,21 +272,31 @@ def test_every_route_is_in_the_table(places):
     assert names == TABLE.keys() == places.keys()
 
 
+def telling(row: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """The callers who are asked, and what each is told: of two who are told the same one who tells more."""
+    anonymous, stranger, opponent, spectator = zip(KINDS, row, strict=True)
+    yield anonymous
+    if stranger[1] != opponent[1]:
+        yield from (stranger, opponent)
+    elif stranger[1] != "ok":  # an opponent may do more
+        yield opponent
+    elif anonymous[1] != "ok":
+        yield stranger
+    yield spectator
+
+
 @pytest.mark.parametrize("route", TABLE)
-def test_a_route_does_for_each_what_the_table_says(api, places, worlds, route):
-    said, world = [], worlds.take()
-    for kind in KINDS:
-        caller = who(api, world, kind)
-        before = world.seq
+def test_a_route_does_for_each_what_the_table_says(api, places, worlds, spectator, route):
+    said, expected = [], list(telling(TABLE[route]))
+    callers = {"anonymous": lambda: None, "stranger": api.player, "spectator": lambda: spectator}
+    for kind, wanted in expected:
+        world = worlds.take()
+        caller = world.bob if kind == "opponent" else callers[kind]()
+        if (wanted, places[route][0] == "GET") == ("ok", False):
+            worlds.drop()
         answer = ask(places[route], route, world, caller, caller.headers if caller else {})
-        said.append(told(answer))
-        if not answer.is_success:
-            assert world.seq == before, "it was refused and done all the same"
-            assert world.alice.get("/api/account").is_success
-        elif places[route][0] != "GET":
-            world = worlds.take()
-    assert tuple(said) == TABLE[route]
-    worlds.keep(world)
+        said.append((kind, told(answer)))
+    assert said == expected
 
 
 @pytest.fixture(scope="module")
@@ -292,30 +316,23 @@ def bad_headers(api: Api) -> dict[str, dict[str, str]]:
     }
 
 
-@pytest.mark.parametrize("kind", BAD_TOKENS)
-def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(
-    places, worlds, bad_headers, kind
-):
-    world = worlds.take()
-    before = world.seq
-    for route, place in places.items():
+def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(places, worlds, bad_headers):
+    world, found = worlds.take(), {}
+    for kind, (route, place) in zip(cycle(BAD_TOKENS), places.items(), strict=False):
         answer = ask(place, route, world, world.bob, bad_headers[kind])
-        if route in APART:
-            assert answer.is_success
-            continue
-        assert answer.status_code == 401, route
-        assert told(answer) in ("unknown-token", "unauthorized"), route
-        assert answer.headers["WWW-Authenticate"].startswith("Bearer"), route
-    assert world.seq == before
-    worlds.keep(world)
+        shown = answer.headers.get("WWW-Authenticate", "").partition(" ")[0]
+        found[route, kind] = (answer.status_code, told(answer), shown)
+    wrong = {401, "unknown-token", "unauthorized", "Bearer"}
+    faults = {asked: said for asked, said in found.items() if not wrong.issuperset(said)}
+    assert faults.keys() == {asked for asked in found if asked[0] in APART}
+    assert {said for _, said, _ in faults.values()} == {"ok"}
 
 
-def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers):
+def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers, spectator):
     """A refusal tells nothing of what the request would have met."""
     missing = {"board": 999_999, "number": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
                "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "client": "0" * 32, "path": "nix", "link": "0" * 16, "report": "0" * 16, "sanction": "0" * 16, "key": "none",
                    "hook": "0" * 16, "delivery": "msg_0"}  # fmt: skip
-    spectator = api.player(("read",))
     for route, row in TABLE.items():
         method, template = places[route]
         if row[0] != "unauthorized" or "{" not in template:
@@ -331,138 +348,82 @@ def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_hea
             assert code_of(answer) == "missing-scope", route
 
 
-# command lines: every form, by `POST /api/do`
+# command lines: every form that asks for a password, by `POST /api/do`
 
-SENDERS = (
-    "anonymous",
-    "a stranger's token",
-    "the player's token",
-    "a stranger's password",
-    "the player's password",
+FOR_ANYBODY = (
+    "help games signup tournaments tournament list robots multiple all_show all_history all_standings game_help preview"
+    " show_boards show_players game_games history standings ratings scores"
 )
-"""The first three name the player and guess the password; the fourth names the stranger."""
+"""Forms that need no password."""
 
-GUESSED = ("wrong-password",) * 3
-ANYBODY = ("ok",) * 5
-OF_AN_ACCOUNT = (*GUESSED, "ok", "ok")
-OF_A_PLAYER = (*GUESSED, "not-a-player", "ok")
-OF_AN_ARBITER = (*GUESSED, "not-an-arbiter", "not-an-arbiter")
-
-LINES = {
-    ANYBODY: (
-        "help", "games", "signup {new} mad-hatter", "list pow2", "robots", "all show {name}",
-        "history {name}", "standings", "pow2 help", "pow2 standings", "pow2 ratings",
-        "pow2 history", "pow2 games", "one scores", "pow2 show {board}", "pow2 show {name}",
-        "pow2 preview {board} m13-j7", "tournaments", "tournament {number}",
-    ),
-    OF_AN_ACCOUNT: (
-        "add {name} {password} x@example.org", "change password {name} {password} another-one",
-        "change address {name} {password} x@example.org", "set {name} {password} challenges known",
-        "vacation {name} {password} 3", "signoff {name} {password}", "delete {name} {password}",
-        "report {name} {password} {other} spam",
-        "block {name} {password} {other}", "unblock {name} {password} {other}",
-        "watch {board} {name} {password}", "unwatch {board} {name} {password}",
-        "unpin {board} {name} {password}", "pinned {name} {password}",
-        "follow {name} {password} {other}", "unfollow {name} {password} {other}",
-        "clubs {name} {password}", "watching {name} {password}", "message {name} {password} {other} hello",
-        "messages {name} {password}", "pow2 showas {name} {password} {board}",
-        "pow2 challenge {name} {other} --password={password}",
-        "decline all {name} {password} {other}", "pow2 previewas {board} {name} {password} m13-j7",
-        "pow2 set {name} {password} small", "tournaments {name} {password} own",
-        "tournament new {name} {password} pow2 --section=3 Cup",
-        "tournament enter {number} {name} {password}",
-    ),
-    (*GUESSED, "not-an-organiser", "already-started"): ("tournament open {number} {name} {password}",),
-    (*GUESSED, "not-an-organiser", "too-early"): ("tournament start {number} {name} {password}",),
-    (*GUESSED, "not-an-organiser", "not-allowed"): (
-        "tournament end {number} {name} {password}", "tournament code {number} {name} {password}",
-        "tournament invite {number} {name} {password} {other}",
-    ),
-    (*GUESSED, "not-allowed", "not-allowed"): (
-        "tournament challenge {number} {name} {password} {other}",
-        "tournament team {number} {name} {password} {other}",
-    ),
-    (*GUESSED, "not-an-organiser", "unknown-board"): (
-        "tournament decide {number} {name} {password} {board} 1-0 far",
-    ),
-    (*GUESSED, "not-an-organiser", "ok"): (
-        "tournament directors {number} {name} {password}",
-        "tournament cancel {number} {name} {password}",
-    ),
-    (*GUESSED, "not-an-organiser", "not-started"): (
-        "tournament confirm {number} {name} {password}",
-        "tournament withdraw {number} {name} {password} {other} silent gone",
-        "tournament substitute {number} {name} {password} {other} {name} gone",
-    ),
-    (*GUESSED, "not-started", "not-started"): ("tournament volunteer {number} {name} {password}",),
-    (*GUESSED, "not-entered", "not-entered"): ("tournament leave {number} {name} {password}",),
-    (*GUESSED, "bad-address", "bad-address"): ("verify {name} {password} 123456",),
-    OF_A_PLAYER: (
-        "pin {board} {name} {password}", "mute {board} {name} {password}",
-        "unmute {board} {name} {password}", "claim {board} {name} {password} #0 hello",
-        "case {board} {name} {password}", "multiple\npow2 resign {board} {name} {password}",
-        "pow2 move {board} {name} {password} m13-j7", "pow2 queue {board} {name} {password}",
-        "pow2 submit {board} {name} {password} m13-j7", "pow2 resign {board} {name} {password}",
-        "pow2 decline {board} {name} {password}", "pow2 chat {board} {name} {password} hello",
-    ),
-    OF_AN_ARBITER: (
-        "broadcast {name} {password} hello", "cases {name} {password}",
-        "rule {board} {name} {password} --own-motion annul hello",
-    ),
-    (*GUESSED, "not-a-player", "unknown-claim"): ("appeal {board} {name} {password} hello",),
-    ("unauthorized", "bad-players", "ok", "unauthorized", "unauthorized"): (
-        "pow2 challenge {name} {other}",
-    ),
-    (*GUESSED, "bad-players", "bad-players"): (
-        "pow2 challenge {other} {carl} --password={password} --as={name}",
-    ),
-    (*GUESSED, "unknown-club", "unknown-club"): (
-        "club {name} {password} nix", "join {name} {password} nix", "leave {name} {password} nix",
-        "announce {name} {password} nix hello",
-    ),
-    (*GUESSED, "not-a-player", "no-draft"): ("pow2 confirm {board} {name} {password}",),
-    (*GUESSED, "too-early", "too-early"): ("pow2 analyse {board} {name} {password}",),
-    (*GUESSED, "not-a-player", "too-early"): ("pow2 rematch {board} {name} {password}",),
+OF_A_STRANGER = {
+    "ok": """
+        add x@example.org / change_address x@example.org / set challenges known / vacation 3 / signoff / report {other} spam
+        block {other} / unblock {other} / watch / unwatch / unpin / pinned / follow {other} / unfollow {other} / clubs / watching
+        message {other} hello / messages / showas {board} / decline_all {other} / previewas m13-j7 / game_set small
+        tournament_new pow2 --section=3 Cup / tournament_enter / change_password another-one / delete
+    """,
+    "not-an-organiser": """
+        tournament_open / tournament_start / tournament_end / tournament_code / tournament_invite {other}
+        tournament_decide {board} 1-0 far / tournament_directors / tournament_cancel / tournament_confirm
+        tournament_withdraw {other} silent gone / tournament_substitute {other} {name} gone
+    """,
+    "not-allowed": "tournament_challenge {other} / tournament_team {other}",
+    "not-started": "tournament_volunteer",
+    "not-entered": "tournament_leave",
+    "bad-address": "verify 123456",
+    "not-a-player": """
+        pin / mute / unmute / claim #0 hello / case / move m13-j7 / queue / submit m13-j7 / resign / decline / chat hello
+        appeal hello / confirm / rematch
+    """,
+    "too-early": "analyse",
+    "not-an-arbiter": "broadcast hello / cases / rule --own-motion annul hello",
+    "unknown-club": "club nix / join nix / leave nix / announce nix hello",
 }  # fmt: skip
-"""The lines by what is said to each of the senders; a challenge is of two by name, whose first the sender names."""
+"""What is said to who is somebody, and neither plays in the match nor organises the tournament; `test_challengers.py` has challenges."""
+
+GAME = "pow2"
 
 
-def test_every_form_is_in_the_table():
-    words = dict.fromkeys(("name", "password", "other", "new", "carl"), "a")
-    words |= {"board": "1", "number": "2"}
-    forms = {parse(line.format(**words)).form for lines in LINES.values() for line in lines}
-    assert forms == {form.rule for form in FORMS}
+def forms() -> Iterator[tuple[str, str, str]]:
+    """For each form its name, a line of it, and what is said to a stranger."""
+    places = {"BOARD": "{board} ", "NUMBER": "{number} "}
+    for code, text in OF_A_STRANGER.items():
+        for words in re.split(r" / |\n", text.strip()):
+            rule, _, rest = words.strip().partition(" ")
+            (form,) = (one for one in FORMS if one.rule == rule)
+            place = places.get(form.rest.partition(" ")[0], "")
+            game = f"{GAME} " if form.of_game else ""
+            yield rule, f"{game}{form.name} {place}{{name}} {{password}} {rest}".strip(), code
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"), [(line, said) for said, lines in LINES.items() for line in lines]
-)
-def test_a_line_does_for_each_what_the_table_says(api, worlds, line, expected):
-    said, world = [], None
-    for sender in SENDERS:
-        if world is None:
-            world, stranger = worlds.take(), api.player()
-            before, started = world.seq, world.matches()
-        named = stranger if sender == "a stranger's password" else world.alice
-        text = line.format(
-            name=named.name,
-            password=PASSWORD if sender.endswith("password") else "guessing1",
-            other=world.opponent,
-            board=world.board,
-            new=f"new{world.board}-{len(said)}",
-            number=world.number if "{number}" in line else "",
-            carl=world.carl if "{carl}" in line else "",
-        )
-        shown = {"a stranger's token": stranger, "the player's token": world.alice}.get(sender)
-        headers = {"Content-Type": "text/plain"} | (shown.headers if shown else {})
-        answer = api.http.post("/api/do", content=text, headers=headers)
-        said.append(answer.headers.get("Matchpost-Code") or "ok")
-        if said[-1] != "ok":
-            assert world.seq == before, "it was refused and done all the same"
-            assert world.matches() == started
-            assert world.alice.get("/api/account").json()["challenges"] == "anyone"
-        elif expected is not ANYBODY:  # such a line changes nothing of theirs
-            world = None
-    assert tuple(said) == expected
-    if world is not None:
-        worlds.keep(world)
+def test_every_form_is_in_the_tables():
+    found = {rule: line for rule, line, _ in forms()}
+    assert {*found, *FOR_ANYBODY.split(), "challenge"} == {form.rule for form in FORMS}
+    words = dict.fromkeys(("name", "password", "other"), "a") | {"board": "1", "number": "2"}
+    assert {rule: parse(line.format(**words)).form for rule, line in found.items()} == {
+        rule: rule for rule in found
+    }
+
+
+def test_a_line_does_nothing_for_who_guesses_a_password_and_for_a_stranger_what_the_table_says(
+    api, worlds
+):
+    world, found = worlds.take(), {}
+    shown = cycle(({}, api.player().headers, world.alice.headers))
+    table = {rule: ("wrong-password", code) for rule, _, code in forms()}
+    for (rule, line, _), headers in zip(forms(), shown, strict=False):
+        stranger, said = api.player(), []
+        for name, password, more in (
+            (world.userid, "guessing1", headers),
+            (stranger.name, PASSWORD, {}),
+        ):
+            place = {"board": world.board, "number": world.number, "other": world.opponent}
+            text = line.format(name=name, password=password, **place)
+            sent = {"Content-Type": "text/plain", **more}
+            answer = api.http.post("/api/do", content=text, headers=sent)
+            said.append(answer.headers.get("Matchpost-Code") or "ok")
+        worlds.take()  # no guess counts against the next
+        found[rule] = tuple(said)
+    assert found == table
+    worlds.drop()

@@ -1,10 +1,13 @@
-"""Commands in a match and lines of text: keys, outcomes, conditional moves, and the short path.
+"""Commands in a match and lines of text: keys, outcomes, conditional moves, the short path, and the ids of requests.
 
 Commands of the usual form are answered before the framework, and the same as by it.
 """
 
+import logging
+import os
 import re
 import socket
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
@@ -14,15 +17,19 @@ import httpx
 import pytest
 
 from infra.people.tokens import Scope
+from infra.process.log_context import log_fields
 from services.http.api import short_path
+from services.http.context import TaskIntervals
+from services.http.requests import request_id_of
 from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 
 MOVE = {"do": "move", "move": "m13-j7"}
 LINE = ["m13-j7", "a13-d7", "m1-i3", "a1-a5"]
+Pair = tuple[Player, Player, int]
 
 
 @pytest.fixture
-def pair(api: Api) -> tuple[Player, Player, int]:
+def pair(api: Api) -> Pair:
     """Two players and the board of their match."""
     one, other = api.players()
     return one, other, api.match(one, other)
@@ -33,18 +40,7 @@ def key(text: str = "") -> dict[str, str]:
 
 
 def match(api: Api, board: int) -> dict[str, Any]:
-    return api.http.get(f"/api/matches/{board}").json()
-
-
-def seq_of(api: Api, board: int) -> int:
-    return int(match(api, board)["seq"])
-
-
-def test_a_move_is_answered_with_its_outcome(api, pair):
-    said = pair[0].give(pair[2], {"do": "move", "move": "M13-J7", "ply": 0})
-    told = {"board": pair[2], "accepted": True, "code": "", "message": "", "seq": 2}
-    assert (said.status_code, {**said.json(), **told}) == (200, said.json())
-    assert (match(api, pair[2])["moves"], match(api, pair[2])["waits_for"]) == (["m13-j7"], [1])
+    return dict(api.http.get(f"/api/matches/{board}").json())
 
 
 def test_a_key_is_of_one_command_of_one_player_and_answered_alike_though_the_match_moves_on(
@@ -52,15 +48,18 @@ def test_a_key_is_of_one_command_of_one_player_and_answered_alike_though_the_mat
 ):
     one, other, board = pair
     refused = other.move(board, "a13-d7", headers=key("k2"))
-    done = [one.move(board, "m13-j7", headers=key("same")) for _ in range(3)]
+    done = [one.move(board, "M13-J7", headers=key("same")) for _ in range(3)]
     assert [(said.status_code, said.text) for said in done] == [(200, done[0].text)] * 3
-    assert seq_of(api, board) == 2
+    told = {"board": board, "accepted": True, "code": "", "message": "", "seq": 2}
+    assert {**done[0].json(), **told} == done[0].json()
+    found = match(api, board)
+    assert (found["seq"], found["moves"], found["waits_for"]) == (2, ["m13-j7"], [1])
     changed = one.move(board, "m13-k8", headers=key("same"))
     assert (changed.status_code, code_of(changed)) == (409, "id-reused")
     again = other.move(board, "a13-d7", headers=key("k2"))
     assert code_of(refused) == code_of(again) == "not-your-turn"
     assert other.move(board, "a13-d7", headers=key("same")).is_success
-    assert seq_of(api, board) == 3
+    assert match(api, board)["seq"] == 3
 
 
 def test_the_outcome_of_what_nobody_waited_for_can_be_asked_for(api, pair):
@@ -102,17 +101,19 @@ def test_a_command_passes_the_fault_points_in_order(api, pair, monkeypatch):
     one, _, board = pair
     passed = []
     monkeypatch.setattr("infra.store.async_gateway.failpoint", passed.append)
-    key = {"Idempotency-Key": "first"}
     submitted = ["submit.ready", "submit.queued", "submit.woken"]
     with ThreadPoolExecutor(1) as pool:
         with api.asleep():  # it can't hear before the drain was requested
-            moved = pool.submit(one.move, board, "m13-j7", headers=key)
+            moved = pool.submit(one.move, board, "m13-j7", headers=key("first"))
             until(lambda: passed == submitted)
         assert moved.result(timeout=60).is_success
     assert passed == [*submitted, "submit.heard"]
     passed.clear()
-    assert one.move(board, "m13-j7", headers=key).is_success
+    assert one.move(board, "m13-j7", headers=key("first")).is_success
     assert passed == ["submit.ready"], "it was answered from its outcome"
+
+
+# the short path
 
 
 @pytest.fixture
@@ -129,29 +130,24 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return boards
 
 
-def both(api: Api, board: int | str, **sent: Any) -> list[httpx.Response]:
-    """The answers to a request as it is, and with a query, which no usual one has."""
-    path = f"/api/matches/{board}/commands"
-    return [api.http.post(f"{path}{query}", **sent) for query in ("", "?wait=10")]
-
-
 OWN = ("date", "x-request-id", "ratelimit")
 
 
-def same(answers: list[httpx.Response]) -> httpx.Response:
-    """The answer, if both are equal."""
+def same(api: Api, board: int | str, **sent: Any) -> httpx.Response:
+    """The answer to a request as it is, and with a query, which no usual one has; both are equal."""
+    path = f"/api/matches/{board}/commands"
+    said, other = (api.http.post(f"{path}{query}", **sent) for query in ("", "?wait=10"))
     parts = [
         (one.status_code, one.content, {k: v for k, v in one.headers.items() if k not in OWN})
-        for one in answers
+        for one in (said, other)
     ]
     assert parts[0] == parts[1]
-    return answers[0]
+    return said
 
 
 def test_an_accepted_command_and_its_repetition_are_answered_alike(api, pair, taken):
     one, _, board = pair
-    sent = {"json": MOVE, "headers": one.headers | {"Idempotency-Key": uuid4().hex}}
-    said = same(both(api, board, **sent))
+    said = same(api, board, json=MOVE, headers=one.headers | key())
     assert (said.status_code, said.json()["accepted"]) == (200, True)
     assert re.fullmatch(r'"commands";q=\d+;w=60', said.headers["RateLimit-Policy"])
     assert re.fullmatch(r'"commands";r=\d+;t=\d+', said.headers["RateLimit"])
@@ -176,10 +172,9 @@ def test_a_refusal_is_the_same(api, pair):
         ({"Authorization": "Basic eA=="}, MOVE, "unauthorized"),
         ({}, MOVE, "unauthorized"),
     ):
-        said = both(api, board, json=body, headers=headers | key())
-        assert code_of(same(said)) == code, body
-    nowhere = both(api, 10**9, json=MOVE, headers=one.headers)
-    assert code_of(same(nowhere)) == "unknown-board"
+        assert code_of(same(api, board, json=body, headers=headers | key())) == code, body
+    nowhere = same(api, 10**9, json=MOVE, headers=one.headers)
+    assert code_of(nowhere) == "unknown-board"
 
 
 def test_a_request_that_is_not_usual_is_answered_by_the_framework(api, pair, taken):
@@ -197,7 +192,7 @@ def test_a_request_that_is_not_usual_is_answered_by_the_framework(api, pair, tak
         ("1" * 17, {"json": MOVE}),
     ):
         headers = {"Content-Type": "application/json"} | one.headers | more.pop("headers", {})
-        said = same(both(api, board_text, headers=headers, **more))
+        said = same(api, board_text, headers=headers, **more)
         assert 400 <= said.status_code < 500, (more, said.text)
     assert taken == []
 
@@ -210,15 +205,13 @@ def connected(api: Api) -> socket.socket:
 def test_a_request_counts_once_within_the_limits(tmp_path):
     with Api(tmp_path, command_rate=4, address_rate=6) as api:
         one, other = api.players()
-        board = api.match(one, other)
-        path = f"/api/matches/{board}/commands"
-        refused = {"do": "move", "move": "nonsense"}
-        codes = [code_of(api.http.post(path, json=refused, headers=one.headers)) for _ in range(4)]
-        # one request of the four has started the match
-        assert codes == ["unreadable-move"] * 3 + ["too-fast"]
+        path = f"/api/matches/{api.match(one, other)}/commands"
         unknown = {"Authorization": "Bearer mp_short"}
-        codes = [code_of(api.http.post(path, json=refused, headers=unknown)) for _ in range(7)]
-        assert codes == ["unknown-token"] * 6 + ["too-fast"]
+        # one request of the four has started the match
+        for headers, count, code in ((one.headers, 3, "unreadable-move"), (unknown, 6, "unknown-token")):  # fmt: skip
+            sent = {"json": {"do": "move", "move": "nonsense"}, "headers": headers}
+            codes = [code_of(api.http.post(path, **sent)) for _ in range(count + 1)]
+            assert codes == [code] * count + ["too-fast"]
 
 
 def test_requests_sent_together_and_the_last_of_a_connection_are_answered_as_usual(
@@ -241,7 +234,7 @@ def test_requests_sent_together_and_the_last_of_a_connection_are_answered_as_usu
     assert all(answer.lower().count(b"date: ") == 1 for answer in answers)
 
 
-def do(api: Api, line: str | bytes, **options):
+def do(api: Api, line: str | bytes, **options: Any) -> httpx.Response:
     headers = {"Content-Type": "text/plain", **options.pop("headers", {})}
     return api.http.post("/api/do", content=line, headers=headers, **options)
 
@@ -266,8 +259,11 @@ def test_a_line_has_its_answer_and_a_refusal_its_code_and_the_status_of_the_code
     assert "2: unknown-command" in several.text
 
 
+# conditional moves
+
+
 @pytest.fixture
-def replies(pair) -> str:
+def replies(pair: Pair) -> str:
     """Where the conditional moves of the match are."""
     return f"/api/matches/{pair[2]}/replies"
 
@@ -296,10 +292,105 @@ def test_nobody_else_ever_sees_what_is_laid_ready(api, pair, replies):
     secret = "a13-d7"
     assert other.put(replies, {"lines": [["m13-j7", secret]]}).is_success
     assert one.get(replies).json()["replies"] == []
-    assert code_of(api.player().get(replies)) == "not-a-player"
+    stranger = api.player()
+    assert code_of(stranger.get(replies)) == "not-a-player"
     for place in (
         f"matches/{board}?legal=false", f"matches/{board}/events", f"matches/{board}/board.txt",
         f"matches/{board}/board.svg", f"players/{other.name}", f"matches?player={other.name}",
     ):  # fmt: skip
-        for player in (one, api.player()):
+        for player in (one, stranger):
             assert secret not in player.get(f"/api/{place}").text, place
+
+
+# ids of requests
+
+
+@pytest.fixture
+def fields(caplog: pytest.LogCaptureFixture) -> Iterator[list[dict[str, Any]]]:
+    """The fields of each line of our modules, with the line's text."""
+    found: list[dict[str, Any]] = []
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            found.append({"text": record.getMessage(), **log_fields()})
+
+    collector = Collector()
+    loggers = [logging.getLogger(name) for name in ("infra.store", "services.http", "workers")]
+    for logger in loggers:
+        caplog.set_level(logging.DEBUG, logger.name)
+        logger.addHandler(collector)
+    yield found
+    for logger in loggers:
+        logger.removeHandler(collector)
+
+
+def test_an_id_that_was_sent_is_returned_and_otherwise_one_is_made(api):
+    for path in ("/api/games", "/login", "/api/matches/9", "/nowhere", "/static/x"):
+        sent = api.http.get(path, headers={"X-Request-Id": "Proxy_1-a"})
+        made = [api.http.get(path).headers["x-request-id"] for _ in range(2)]
+        assert (sent.headers["x-request-id"], len(set(made))) == ("Proxy_1-a", 2), path
+    for bad in ("alice@example.org", "a b", "x" * 65, "", "a;b", "é"):
+        answer = api.http.get("/api/games", headers={b"X-Request-Id": bad.encode()})
+        assert answer.headers["x-request-id"] not in (bad, "")
+
+
+def test_the_command_id_joins_request_gateway_and_worker(pair, fields):
+    alice, _, board = pair
+    # the short path of commands, and the framework
+    for id_, query, body in (("r-1", "", MOVE), ("r-2", "?wait=10", {"do": "resign"})):
+        fields.clear()
+        path = f"/api/matches/{board}/commands{query}"
+        answer = alice.post(path, body, headers={"X-Request-Id": id_})
+        assert (answer.status_code, answer.headers["x-request-id"]) == (200, id_)
+        said = "POST /api/matches/{board}/commands is answered"
+        until(
+            lambda said=said, id_=id_: any(
+                said in one["text"] and one.get("request_id") == id_ for one in fields
+            )
+        )
+        (submitted,) = (one for one in fields if "is submitted" in one["text"])
+        (decided,) = (one for one in fields if "is decided" in one["text"])
+        assert submitted["request_id"] == id_
+        assert submitted["command_id"] == decided["command_id"]
+        assert submitted["board"] == decided["board"] == board
+        assert submitted["account"] == decided["account"] == alice.account
+
+
+def test_an_error_that_nobody_expected_is_logged_by_its_route_and_with_the_id(
+    api, fields, caplog, monkeypatch
+):
+    monkeypatch.setattr(type(api.parts.accounts), "id_of", lambda *_: {}["a bug"])
+    answer = api.http.get("/api/players/alice", headers={"X-Request-Id": "r-9"})
+    assert (answer.status_code, code_of(answer)) == (500, "internal")
+    assert "bug" not in answer.text
+    assert "a bug" in caplog.text
+    (line,) = (one for one in fields if "failed" in one["text"])
+    told = line["request_id"], line["text"]
+    assert told == ("r-9", "GET /api/players/{userid} failed")
+
+
+def test_a_stream_ends_after_its_time_and_goes_on_where_it_ended(tmp_path):
+    with Api(tmp_path, intervals=TaskIntervals(heartbeat=0.05, stream=0.2)) as api:
+        one, other = api.players()
+        board = api.match(one, other)
+        path = f"/api/matches/{board}/events"
+        with api.stream(path) as told:
+            assert [event.id for event in told if event.id] == ["1"]
+        assert one.move(board, "m13-j7").is_success
+        with api.stream(path, Last_Event_ID="1") as told:
+            assert [event.id for event in told if event.id] == ["2"]
+
+
+def test_processes_that_are_forked_from_one_make_ids_of_their_own():
+    def begin() -> str:
+        return request_id_of({"headers": []}).partition("-")[0]
+
+    first = begin()
+    asked, told = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(told, begin().encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert len(first) == 10
+    assert os.read(asked, 10).decode() != first == begin()

@@ -102,32 +102,19 @@ def test_events_can_be_read_in_pages_and_as_lines(api, pair):
     assert (refused.status_code, code_of(refused)) == (406, "not-acceptable")
 
 
-@pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson", "*/*"])
-def test_events_that_are_known_are_not_sent_again_until_there_are_more(api, pair, accept):
+def test_events_that_are_known_are_not_sent_again_until_there_are_more(api, pair):
     one, _, board = pair
-    first = events_of(api, board, Accept=accept)
-    tag = first.headers["ETag"]
-    again = events_of(api, board, Accept=accept, **{"If-None-Match": tag})
-    assert (again.status_code, again.content) == (304, b"")
+    tags = {}
+    for accept in ("application/json", "application/x-ndjson", "*/*"):
+        tags[accept] = {"If-None-Match": events_of(api, board, Accept=accept).headers["ETag"]}
+        again = events_of(api, board, Accept=accept, **tags[accept])
+        assert (again.status_code, again.content) == (304, b""), accept
     assert one.move(board, MOVES[0]).is_success
-    assert events_of(api, board, Accept=accept, **{"If-None-Match": tag}).status_code == 200
+    for accept, tag in tags.items():
+        assert events_of(api, board, Accept=accept, **tag).status_code == 200, accept
 
 
-def test_events_come_in_their_order_as_they_happen_until_the_match_ends(api, pair):
-    one, _, board = pair
-    with api.stream(f"/api/matches/{board}/events") as told:
-        assert news(told).event == "match-proposed"
-        play(pair)
-        assert one.give(board, {"do": "offer", "kind": "draw"}).is_success
-        assert pair[1].give(board, {"do": "accept"}).is_success
-        rest = [one for one in told if not one.comment]  # it ends by itself
-    assert [one.event for one in rest] == [*["moved"] * 3, "offered", "answered", "ended"]
-    whole = events_of(api, board).json()
-    assert [one.data for one in rest] == whole[1:]
-    assert [one.id for one in rest] == [str(event["seq"]) for event in whole[1:]]
-
-
-def test_a_stream_goes_on_after_the_last_event_without_gap_or_repetition(api, pair):
+def test_events_come_as_they_happen_until_the_match_ends_without_gap_or_repetition(api, pair):
     one, other, board = pair
     path = f"/api/matches/{board}/events"
     with api.stream(path) as told:
@@ -139,18 +126,23 @@ def test_a_stream_goes_on_after_the_last_event_without_gap_or_repetition(api, pa
         seen.append(news(told))
     with api.stream(f"{path}?from=4") as told:
         assert one.move(board, MOVES[2]).is_success
-        seen.append(news(told))
-    assert [one.data for one in seen] == events_of(api, board).json()
+        assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
+        assert one.give(board, {"do": "accept"}).is_success
+        seen += [one for one in told if not one.comment]  # it ends by itself
+    kinds = ["match-proposed", *["moved"] * 3, "offered", "answered", "ended"]
+    assert [one.event for one in seen] == kinds
+    whole = events_of(api, board).json()
+    assert [one.data for one in seen] == whole
+    assert [one.id for one in seen] == [str(event["seq"]) for event in whole]
 
 
-@pytest.mark.parametrize("asked", [{"Last-Event-ID": "5"}, {"Last-Event-ID": "99"}, "?from=6"])
-def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair, asked):
+def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair):
     play(pair)
     board = pair[2]
-    headers = LIVE | (asked if isinstance(asked, dict) else {})
-    answer = events_of(api, board, asked if isinstance(asked, str) else "", **headers)
-    assert (answer.status_code, code_of(answer)) == (409, "beyond-end")
-    assert f"match {board} has 4 events" in answer.json()["detail"]
+    for query, more in (("", {"Last-Event-ID": "5"}), ("", {"Last-Event-ID": "99"}), ("?from=6", {})):  # fmt: skip
+        answer = events_of(api, board, query, **LIVE, **more)
+        assert (answer.status_code, code_of(answer)) == (409, "beyond-end")
+        assert f"match {board} has 4 events" in answer.json()["detail"]
 
 
 class Logs:
@@ -216,13 +208,10 @@ def take(
     return asyncio.run(asyncio.wait_for(taking(), 10))
 
 
-def test_notices_are_told_in_their_order_whatever_order_they_came_in():
+def test_notices_are_told_in_their_order_and_the_younger_wait_for_what_may_come_before_them():
     boxes = Boxes(notice(30, 1), notice(20, 9), notice(20, 2), notice(20, 2, NoticeKind.OVER))
     found = take(boxes, Logs(), 4)
     assert [position_of(one) for one in found] == sorted(map(position_of, boxes.notices))
-
-
-def test_what_is_younger_than_the_horizon_waits_for_what_may_come_before_it():
     logs, boxes = Logs(), Boxes(notice(150, 1), notice(90, 1))
     assert take(boxes, logs, 2) == [notice(90, 1)]
     logs.mark = Watermark(151, (5, 5))
@@ -284,16 +273,20 @@ def test_a_player_is_told_what_happens_in_the_own_matches_from_now_on_and_nothin
     one, other, third = api.players(3)
     api.match(one, other)
     with follow(api, other) as told:
+        first = next(told)
         api.match(one, third)
         board = api.match(one, other)
         assert one.move(board, "m13-j7").is_success
         found = [news(told)]
         now, after = now_and_news(told)
         found.append(after)
+    # the first has an id to go on after, and data like any other
+    at = int(first.id.partition("-")[0])
+    hello = {"board": 0, "seq": 0, "at": at, "kind": "hello", "match": None}
+    assert (first.event, first.data) == ("hello", hello)
     assert now == {"state": "waiting", "ply": 1, "waits_for": [1]}
-    assert [(each.event, each.data["board"]) for each in found] == [
-        ("challenged", board), ("your-turn", board),
-    ]  # fmt: skip
+    kinds = [(each.event, each.data["board"]) for each in found]
+    assert kinds == [("challenged", board), ("your-turn", board)]
     at = found[1].data["at"]
     assert found[1].data == {"board": board, "seq": 2, "at": at, "kind": "your-turn"}
     assert found[1].id == f"{at}-{board}-2-your-turn"
@@ -302,12 +295,13 @@ def test_a_player_is_told_what_happens_in_the_own_matches_from_now_on_and_nothin
 def test_a_stream_goes_on_after_any_of_its_ids_without_gap_or_repetition(api):
     one, other = api.players()
     with follow(api, other) as told:
-        for _ in range(4):
+        for _ in range(3):
             board = api.match(one, other)
             assert one.move(board, "m13-j7").is_success
-        whole = [news(told) for _ in range(8)]
+        whole = [next(told), *(news(told) for _ in range(6))]
     for number, last in enumerate(whole[:-1], 1):
         with follow(api, other, Last_Event_ID=last.id) as told:
+            assert next(told).id == last.id
             assert [news(told) for _ in whole[number:]] == whole[number:]
 
 
@@ -321,22 +315,17 @@ def test_the_others_are_told_of_chat_and_messages_and_count_them_until_they_are_
         found = [news(told), news(told)]
         # nobody is told what they said themselves
         assert [next(own).comment for _ in range(2)] == ["still here"] * 2
-    at = [each.data["at"] for each in found]
-    assert [each.data for each in found] == [
-        {"board": board, "seq": 0, "at": at[0], "kind": "chat"},
-        {"board": 0, "seq": 0, "at": at[1], "kind": "message"},
-    ]
+    said = [{name: each.data[name] for name in ("board", "seq", "kind")} for each in found]
+    assert said == [{"board": board, "seq": 0, "kind": "chat"}, {"board": 0, "seq": 0, "kind": "message"}]  # fmt: skip
     with follow(api, other, Last_Event_ID=found[0].id) as told:
         assert news(told) == found[1]
-    counts = {"messages": 1, "boards": {str(board): 1}}
     listed = other.get("/api/notices?limit=2").json()
-    assert (listed["notices"], listed["unread"]) == ([found[1].data, found[0].data], counts)
-    nothing = {"messages": 0, "boards": {}}
-    assert one.get("/api/notices").json()["unread"] == nothing
-    at = other.get("/api/messages").json()["messages"][0]["at"]
-    assert other.post("/api/messages/read", {"until": at}).is_success
+    assert listed["notices"] == [found[1].data, found[0].data]
+    assert listed["unread"] == {"messages": 1, "boards": {str(board): 1}}
+    assert other.post("/api/messages/read", {"until": found[1].data["at"]}).is_success
     assert other.get(chat).is_success
-    assert other.get("/api/notices").json()["unread"] == nothing
+    for player in (one, other):
+        assert player.get("/api/notices").json()["unread"] == {"messages": 0, "boards": {}}
 
 
 def test_a_stream_that_goes_on_past_more_than_is_kept_says_so_first(api):
@@ -354,16 +343,3 @@ def test_a_stream_that_goes_on_past_more_than_is_kept_says_so_first(api):
     assert gap.data == {"since": oldest.data["at"]}
     with follow(api, other, Last_Event_ID=oldest.id) as told:
         assert news(told).event == "chat"
-
-
-def test_the_first_event_has_an_id_to_go_on_after_and_data_like_any_other(api):
-    one, other = api.players()
-    with follow(api, other) as told:
-        first = next(told)
-    at = int(first.id.partition("-")[0])
-    assert first.event == "hello"
-    assert first.data == {"board": 0, "seq": 0, "at": at, "kind": "hello", "match": None}
-    board = api.match(one, other)  # while nobody listens
-    with follow(api, other, Last_Event_ID=first.id) as told:
-        assert next(told).id == first.id
-        assert news(told).data["board"] == board

@@ -129,16 +129,18 @@ def test_a_proof_comes_when_the_event_is_published(api, two):
 
 @pytest.fixture
 def lone(tmp_path: Path) -> Iterator[Api]:
-    """A server of a test that breaks its log."""
+    """A server of a test that breaks its log, or that has no keys yet."""
     with Api(tmp_path) as made:
-        generate_keys(made.settings.data / "keys", HOST)
         yield made
 
 
-def test_a_leaf_that_left_redis_keeps_its_receipt_and_its_proof(lone):
+def test_a_leaf_that_left_redis_keeps_its_receipt_and_another_in_its_place_has_not_got_it(lone):
+    generate_keys(lone.settings.data / "keys", HOST)
     two = lone.players()
-    board = lone.match(*two)
+    board, *_, other = (lone.match(*two) for _ in range(5))
+    assert board % 4 == other % 4
     made = two[0].move(board, "m13-j7").json()
+    foreign = two[0].move(other, "m13-j7").json()
     paths = [f"/api/matches/{board}/commands/{made['id']}"]
     paths += [f"/api/matches/{board}/commands/{refused(lone, board, two[1])}"]
     receipts = [two[1].get(f"{path}/receipt").text for path in paths]
@@ -149,47 +151,36 @@ def test_a_leaf_that_left_redis_keeps_its_receipt_and_its_proof(lone):
     assert [two[1].get(f"{path}/receipt").text for path in paths] == receipts
     proof = InclusionProof.parse(two[0].get(f"{paths[0]}/proof").text)
     opened(lone, made["receipt"]).check_leaf(proof.extra)
-
-
-def test_another_leaf_in_the_place_of_a_lost_one_has_not_its_receipt(lone):
-    api, two = lone, lone.players()
-    boards = [api.match(*two) for _ in range(5)]
-    board, other = boards[0], boards[4]
-    assert board % 4 == other % 4
-    one = two[0].move(board, "m13-j7").json()
-    two[0].move(other, "m13-j7")
-    begun = decode_event(events(api, other)[0]).command
-    (other_id,) = set(api.parts.store.outcomes(other)) - {begun}
-    stored = api.parts.store.outcome(other, other_id)
-    api.parts.data.hset(keys.outcomes(board % 4, board), bytes.fromhex(one["id"]), stored)
-    path = f"/api/matches/{board}/commands/{one['id']}"
-    assert two[0].get(path).json()["receipt"] is None
+    stored = lone.parts.store.outcome(other, bytes.fromhex(foreign["id"]))
+    outcomes = keys.outcomes(board % 4, board)
+    lone.parts.data.hset(outcomes, bytes.fromhex(made["id"]), stored)
+    assert two[0].get(paths[0]).json()["receipt"] is None
     for what in ("receipt", "proof"):
-        assert code_of(two[0].get(f"{path}/{what}")) == "not-found"
+        assert code_of(two[0].get(f"{paths[0]}/{what}")) == "not-found"
 
 
-def test_without_a_key_moves_are_played_and_have_no_receipt(tmp_path):
-    with Api(tmp_path) as api:
-        one, other = api.players()
-        board = api.match(one, other)
-        assert one.move(board, "m13-j7").json()["receipt"] is None
-        path = f"/api/matches/{board}/events/2"
-        assert code_of(api.http.get(f"{path}/receipt")) == "not-found"
-        assert code_of(api.http.get(f"{path}/proof")) == "not-found"
-        assert code_of(api.http.get("/log/receipts-keys")) == "not-found"
-        # one that comes later is used without a restart
-        generate_keys(api.settings.data / "keys", HOST)
-        assert opened(api, other.move(board, "a13-d7").json()["receipt"]).seq == 3
-        # and one that goes away is missed by nobody
-        folder = api.settings.data / "keys"
-        (folder / "receipts-key").rename(folder / "receipts-key.old")
-        assert one.move(board, "m1-i3").json()["receipt"] is None
-        generate_keys(folder, HOST)
-        newer, *_ = receipts_keys(api)
-        note = api.http.get(f"{path}/receipt").text
-        assert note.count(" ".join(["—", f"{HOST}/log/s{board % 4:02}/receipts"])) == 2
-        assert opened(api, note).seq == 2
-        assert newer not in receipts_keys(api)[4:]
+def test_without_a_key_that_can_be_used_moves_are_played_and_have_no_receipt(lone, caplog):
+    one, other = lone.players()
+    board, folder = lone.match(one, other), lone.settings.data / "keys"
+    assert one.move(board, "m13-j7").json()["receipt"] is None
+    path = f"/api/matches/{board}/events/2"
+    for missing in (f"{path}/receipt", f"{path}/proof", "/log/receipts-keys"):
+        assert code_of(lone.http.get(missing)) == "not-found"
+    # one that comes later is used without a restart
+    generate_keys(folder, HOST)
+    assert opened(lone, other.move(board, "a13-d7").json()["receipt"]).seq == 3
+    # and one that goes away is missed by nobody
+    (folder / "receipts-key").rename(folder / "receipts-key.old")
+    assert one.move(board, "m1-i3").json()["receipt"] is None
+    generate_keys(folder, HOST)
+    newer, *_ = receipts_keys(lone)
+    note = lone.http.get(f"{path}/receipt").text
+    assert note.count(" ".join(["—", f"{HOST}/log/s{board % 4:02}/receipts"])) == 2
+    assert opened(lone, note).seq == 2
+    assert newer not in receipts_keys(lone)[4:]
+    (folder / "receipts-key").write_text("nonsense")
+    assert other.move(board, "a1-a5").json()["receipt"] is None
+    assert caplog.text.count("ALARM: no receipts are given") == 1
 
 
 def test_what_is_not_on_enough_disks_yet_has_no_receipt(api, two, monkeypatch):
@@ -276,33 +267,6 @@ def test_a_page_offers_the_document_with_no_name_of_an_erased_player(api, two):
     assert [seat.userid for seat in exported(api, board).seats] == [two[0].name, None]
     assert api.http.get("/m/999999/document.json").status_code == 404
     assert code_of(api.http.get("/api/matches/999999/export")) == "unknown-board"
-
-
-def test_texts_of_claims_are_for_players_arbiters_and_the_operator(api, two):
-    board = api.match(*two)
-    two[0].move(board, "m13-j7")
-    claim = {"ply": 1, "text": "The server was away."}
-    assert two[1].post(f"/api/matches/{board}/claim", claim).is_success
-    publish(api)
-    for player, seen in ((None, []), (api.player(), []), *((one, [claim["text"]]) for one in two)):
-        document = exported(api, board, player)
-        assert [one.text for one in document.statements] == seen
-        assert {one.account for one in document.statements} <= {two[1].account.hex()}
-        verdict = check_document(document, trusted(api))
-        assert verdict.fault == ""
-        assert ("1 statement with the digests in the events" in verdict.holds) is bool(seen)
-    operator = match_document(api.parts, board, OPERATOR)
-    assert [one.text for one in operator.statements] == [claim["text"]]
-
-
-def test_a_key_that_can_not_be_used_fails_no_move(tmp_path: Path, caplog):
-    with Api(tmp_path) as api:
-        one, other = api.players()
-        generate_keys(api.settings.data / "keys", HOST)
-        (api.settings.data / "keys" / "receipts-key").write_text("nonsense")
-        board = api.match(one, other)
-        assert one.move(board, "m13-j7").json()["receipt"] is None
-        assert caplog.text.count("ALARM: no receipts are given") == 1
 
 
 def test_an_object_store_that_is_away_is_said_and_harms_no_match(api, two):

@@ -1,4 +1,4 @@
-"""What the API takes and what it does not: parameters, bodies, methods, origins, rates, failures."""
+"""What the API takes and what it does not: parameters, bodies, methods, origins, rates, failures; and what every answer says."""
 
 import json
 import re
@@ -7,11 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from infra.projections.leaderboards import Leaderboards
+from domain.errors import Code, Refusal
+from services.app.error_codes import CODE_INFO
 from services.http import middleware
 from services.http.api.bodies import MAX_BODY_BYTES
+from services.http.api.problem_details import problem_response
+from services.http.web.render import render
+from services.http.web.session import Visitor
 from services.metrics.endpoint import serving_metrics
 from tests.helpers.api import Api, Player, code_of
+from tests.helpers.conformance import LATER
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +27,11 @@ def player(api: Api) -> Player:
 @pytest.fixture(scope="module")
 def board(api: Api, player: Player) -> int:
     return api.begun(player, api.player())
+
+
+@pytest.fixture(scope="module")
+def document(api: Api) -> dict:
+    return api.http.get("/api/openapi.json").json()
 
 
 RESIGN = {"do": "resign"}
@@ -143,9 +153,8 @@ def test_what_can_not_be_done_with_a_place_is_refused_with_what_can(api):
         if method != "HEAD":
             assert code_of(said) == "not-allowed"
         options = api.http.options(path)
-        assert (options.status_code, options.content, options.headers["Allow"]) == (
-            204, b"", allowed,
-        )  # fmt: skip
+        told = options.status_code, options.content, options.headers["Allow"]
+        assert told == (204, b"", allowed)
     # a stroke at the end changes nothing
     assert api.http.get("/api/matches/1/replies/").status_code == 401
 
@@ -183,32 +192,34 @@ def test_what_a_page_of_another_site_sends_needs_a_token(api, player, path, kind
 
 
 def test_pages_of_other_sites_may_read_what_is_for_programs_and_no_cookie_counts_there(
-    api, player, board
+    api, player, board, document
 ):
     elsewhere = {"Origin": "https://club.example"}
+    wanted = {"authorization", "content-type", "idempotency-key", "last-event-id", "if-none-match"}
+    asked = {**elsewhere, "Access-Control-Request-Headers": "authorization"}
+    assert len(document["paths"]) > 100
+    for template, item in document["paths"].items():
+        answer = api.http.options(re.sub(r"\{\w+\}", "1", template), headers=asked)
+        allowed = {method.upper() for method in item} | ({"HEAD"} if "get" in item else set())
+        said = answer.headers["Access-Control-Allow-Methods"].split(", ")
+        assert (answer.status_code, {*said} - {"OPTIONS"}) == (204, allowed), template
+        named = answer.headers["Access-Control-Allow-Headers"].lower().split(", ")
+        assert wanted <= {*named}, template
+        assert answer.headers.get_list("access-control-allow-origin") == ["*"], template
+        assert "access-control-allow-credentials" not in answer.headers, template
     path = f"/api/matches/{board}"
-    wanted = "authorization, content-type, idempotency-key"
-    asked = api.http.options(
-        f"{path}/commands",
-        headers=elsewhere
-        | {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": wanted},
-    ).headers
-    assert "POST" in asked["Access-Control-Allow-Methods"].split(", ")
-    allowed = asked["Access-Control-Allow-Headers"].lower().split(", ")
-    assert {*wanted.split(", "), "last-event-id", "if-none-match"} <= set(allowed)
     answers = [api.http.get(one, headers=elsewhere) for one in (path, "/api/nowhere", "/healthz")]
     answers.append(player.get("/api/account", headers=elsewhere))
     answers.append(player.give(board, {"do": "resume"}))
     answers.append(api.http.head(f"{path}/events", headers={"Accept": "text/event-stream"}))
-    for headers in (asked, *(answer.headers for answer in answers)):
+    for headers in (answer.headers for answer in answers):
         assert headers.get_list("access-control-allow-origin") == ["*"]
         assert "access-control-allow-credentials" not in headers
-        assert {"Location", "RateLimit", "Retry-After"} <= set(
-            headers["Access-Control-Expose-Headers"].split(", ")
-        )
+        exposed = headers["Access-Control-Expose-Headers"].split(", ")
+        assert {"Location", "RateLimit", "Retry-After"} <= {*exposed}
     for page in ("/", "/login", "/m/1"):
-        assert "access-control-allow-origin" not in api.http.get(page, headers=elsewhere).headers
-        assert "access-control-allow-origin" not in api.http.options(page).headers
+        for answer in (api.http.get(page, headers=elsewhere), api.http.options(page)):
+            assert "access-control-allow-origin" not in answer.headers
 
 
 def test_answers_for_programs_stand_in_no_frame_and_on_no_other_site(api, player, board):
@@ -228,9 +239,8 @@ def test_where_the_site_has_https_every_answer_says_so(tmp_path):
     with Api(tmp_path, site="https://play.example.org") as api:
         one, other = api.players()
         board = api.match(one, other)
-        answers = [
-            api.http.get(path) for path in ("/", "/api/games", f"/m/{board}/embed", "/nowhere")
-        ]
+        paths = ("/", "/api/games", f"/m/{board}/embed", "/nowhere")
+        answers = [api.http.get(path) for path in paths]
         answers.append(one.give(board, {"do": "propose", "offer": "draw"}))
         for answer in answers:
             assert answer.headers["strict-transport-security"] == "max-age=31536000"
@@ -268,24 +278,30 @@ def test_who_shows_no_token_is_counted_by_address_and_who_does_is_not(tmp_path, 
         assert api.http.get("/healthz").is_success
         spoofed = {"X-Forwarded-For": "192.0.2.1"}
         assert api.http.get("/api/games", headers=spoofed).status_code == 429
+        form = api.http.post("/api/oauth/device", data={"client_id": "x"})
+        assert (form.status_code, form.json()["error"]) == (429, "temporarily_unavailable")
+        assert int(form.headers["Retry-After"]) > 0
 
 
-def test_a_trusted_proxy_says_whose_request_it_is(tmp_path):
-    with Api(tmp_path, address_rate=3, trusted_proxy="on") as api:
+def test_a_trusted_proxy_says_whose_request_it_is_and_some_requests_cost_more(tmp_path):
+    with Api(tmp_path, address_rate=5, trusted_proxy="on") as api:
 
-        def statuses(forwarded: str) -> list[int]:
-            headers = {"X-Forwarded-For": forwarded}
-            return [api.http.get("/api/games", headers=headers).status_code for _ in range(4)]
+        def statuses(forwarded: str, method: str = "GET", path: str = "/api/games") -> list[int]:
+            sent = {"headers": {"X-Forwarded-For": forwarded}, "json": {}}
+            return [api.http.request(method, path, **sent).status_code for _ in range(6)]
 
-        assert statuses("192.0.2.1") == [200] * 3 + [429]
-        assert statuses("192.0.2.1, 192.0.2.2") == [200] * 3 + [429]
-        assert statuses("192.0.2.9, 192.0.2.2") == [429] * 4  # the first is what anybody wrote
-        assert statuses("2001:db8:1:2::1") == [200] * 3 + [429]
-        assert statuses("2001:db8:1:2:ffff::2") == [429] * 4  # the same household
-        assert statuses("::ffff:192.0.2.7") == [200] * 3 + [429]
-        assert statuses("192.0.2.7") == [429] * 4
-        assert statuses("nonsense") == [200] * 3 + [429]
-        assert statuses("more nonsense") == [429] * 4  # all that is none is one
+        taken, refused = [200] * 5 + [429], [429] * 6
+        assert statuses("192.0.2.1") == taken
+        assert statuses("192.0.2.1, 192.0.2.2") == taken
+        assert statuses("192.0.2.9, 192.0.2.2") == refused  # the first is what anybody wrote
+        assert statuses("2001:db8:1:2::1") == taken
+        assert statuses("2001:db8:1:2:ffff::2") == refused  # the same household
+        assert statuses("::ffff:192.0.2.7") == taken
+        assert statuses("192.0.2.7") == refused
+        assert statuses("nonsense") == taken
+        assert statuses("more nonsense") == refused  # all that is none is one
+        assert statuses("192.0.2.10", "POST", "/api/games/torere/judge") == [200] + [429] * 5
+        assert statuses("192.0.2.11", "POST", "/api/oauth/device") == [415] + [429] * 5
 
 
 def test_an_account_is_counted_whatever_its_token_and_address(tmp_path):
@@ -294,9 +310,8 @@ def test_an_account_is_counted_whatever_its_token_and_address(tmp_path):
         second = api.parts.tokens.issue(one.account, "second", ["read"]).text
         # a read with a token is not dearer than one without
         said = [one.get("/api/account") for _ in range(4)]
-        assert [answer.headers["RateLimit"][:12] for answer in said] == [
-            f'"reads";r={left};' for left in (3, 2, 1, 0)
-        ]
+        left = [answer.headers["RateLimit"][:12] for answer in said]
+        assert left == [f'"reads";r={number};' for number in (3, 2, 1, 0)]
         headers = {"Authorization": f"Bearer {second}"}
         refused = api.http.get("/api/account", headers=headers)
         assert (refused.status_code, code_of(refused)) == (429, "too-fast")
@@ -308,6 +323,57 @@ def test_an_account_is_counted_whatever_its_token_and_address(tmp_path):
             seconds = int(answer.headers["Retry-After"])
             assert 1 <= seconds <= 30
             assert f"commands in a minute; try again in {seconds} second" in answer.text
+
+
+POLICY = re.compile(r'"(commands|reads|address)";q=[1-9][0-9]*;w=60')
+LEFT = re.compile(r'"(commands|reads|address)";r=[0-9]+;t=[0-9]+')
+
+
+def test_each_answer_to_a_caller_says_what_is_left_also_a_stream_and_one_without_a_body(api):
+    """As draft-ietf-httpapi-ratelimit-headers-10 has it."""
+    alice, bob = api.players()
+    board = api.begun(alice, bob)
+    match = f"/api/matches/{board}"
+    tag = alice.get(match).headers["ETag"]
+    streams = {"Accept": "text/event-stream"}
+    with api.client() as client, client.stream("GET", f"{match}/events", headers=streams) as stream:
+        rows = (
+            ("address", 200, api.http.get(match)),
+            ("address", 200, stream),
+            ("address", 401, api.http.get("/api/account")),
+            ("address", 400, api.http.post("/api/oauth/token", data={"client_id": "x"})),
+            ("reads", 200, alice.get(match)),
+            ("reads", 304, alice.get(match, headers={"If-None-Match": tag})),
+            ("reads", 404, alice.get("/api/matches/999999999")),
+            ("commands", 200, alice.move(board, "m13-j7")),
+            ("commands", 409, alice.move(board, "m1-i3")),
+        )
+        for name, status, answer in rows:
+            policy = POLICY.fullmatch(answer.headers["RateLimit-Policy"])
+            left = LEFT.fullmatch(answer.headers["RateLimit"])
+            found = [one and one[1] for one in (policy, left)]
+            assert (answer.status_code, found) == (status, [name, name]), answer.headers
+
+
+def test_each_answer_that_means_later_says_when_in_the_document_and_on_a_page(document):
+    """That real answers do is asserted of each that any test gets: `tests.helpers.conformance`."""
+    named = [
+        (operation["operationId"], int(status), "Retry-After" in answer.get("headers", {}))
+        for item in document["paths"].values()
+        for operation in item.values()
+        for status, answer in operation["responses"].items()
+        if int(status) in LATER
+    ]
+    assert [one for one in named if not one[2]] == []
+    assert {status for _, status, _ in named} == {*LATER}
+    visitor = Visitor("", secure=False, path="/", partial=False)
+    form = {"wanted": "", "name": "", "games": (), "returns_to": "", "passkeys": False}
+    for code in (code for code, known in CODE_INFO.items() if known.status in LATER):
+        answer = problem_response(code, "x", retry_after=7)
+        page = render("login.html", visitor, reason=Refusal(code, "x", 7), provider="", **form)
+        assert (answer.headers["Retry-After"], page.headers["Retry-After"]) == ("7", "7"), code
+        assert int(problem_response(code, "x").headers["Retry-After"]) > 0
+    assert "Retry-After" not in problem_response(Code.NOT_FOUND, "x").headers
 
 
 def test_a_server_that_does_not_answer_is_said_to_be_unavailable(tmp_path):
@@ -343,14 +409,3 @@ def test_what_is_measured_names_routes_and_no_more(api, player, board):
     assert 'method="GET",route="none",status="404"' in told.text
     assert player.name not in told.text
     assert player.token not in told.text
-
-
-def test_what_should_not_happen_is_answered_and_told_to_the_operator(api, monkeypatch, caplog):
-    def fail(*_: object) -> None:
-        raise KeyError("a bug")
-
-    monkeypatch.setattr(Leaderboards, "best", fail)
-    answer = api.http.get("/api/puzzles/one/scores")
-    assert (answer.status_code, code_of(answer)) == (500, "internal")
-    assert "bug" not in answer.text
-    assert "a bug" in caplog.text

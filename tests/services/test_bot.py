@@ -6,24 +6,20 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from infra.settings.settings import load
 from services.app import bots
-from services.app.context import App
 from services.cli.bot import BotPlayer
 from services.cli.bot_engine import Engine, EngineError, RefusedMove, json_line, plain_lines
 from services.cli.referee import judge
 from services.client import Client, ProblemError
-from tests.helpers.api import Api, Player
-from tests.helpers.forked import SCRIPT
-from tests.helpers.served import Served, until
+from tests.helpers.api import Api, Player, until
+from tests.helpers.forked import Forked, run_command
 
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
 
@@ -100,6 +96,11 @@ def play(api: Api, bot: Player) -> Iterator[Callable[[Engine], Playing]]:
         yield lambda engine: Playing(api, client, bot, engine)
 
 
+def begun(api: Api, bot: Player, guest: Player) -> int:
+    """A match in which it is the bot's turn."""
+    return guest.accept(api.match(bot, guest))
+
+
 def moves(api: Api, board: int) -> list[str]:
     found: list[str] = api.http.get(f"/api/matches/{board}").json()["moves"]
     return found
@@ -122,10 +123,8 @@ def test_a_bot_accepts_what_waits_and_plays_several_matches_at_once(api, bot, gu
 
 
 def test_an_illegal_answer_is_asked_again_with_the_servers_sentence(api, bot, guest, engine, play):
-    program = STUBBORN.replace("NEXT", 'asked["legal"][0]')
-    playing = play(engine(program))
-    board = api.match(bot, guest)
-    guest.accept(board)
+    playing = play(engine(STUBBORN.replace("NEXT", 'asked["legal"][0]')))
+    board = begun(api, bot, guest)
     playing.round()
     assert len(moves(api, board)) == 1
     (said,) = playing.said
@@ -135,15 +134,12 @@ def test_an_illegal_answer_is_asked_again_with_the_servers_sentence(api, bot, gu
 def test_after_three_illegal_answers_the_match_is_left_alone_until_something_happens(
     api, bot, guest, engine, play
 ):
-    program = STUBBORN.replace("NEXT", '"a1-m13"')
-    playing = play(engine(program))
-    board, other = api.match(bot, guest), api.match(guest, bot)
-    guest.accept(board)
-    playing.round()
-    assert len(playing.said) == 4
+    playing = play(engine(STUBBORN.replace("NEXT", '"a1-m13"')))
+    board, other = begun(api, bot, guest), api.match(guest, bot)
+    for _ in range(2):
+        playing.round()
+        assert len(playing.said) == 4
     assert playing.said[-1].startswith(f"match {board}: 3 answers of the engine were refused")
-    playing.round()
-    assert len(playing.said) == 4
     match = guest.get(f"/api/matches/{board}").json()
     assert (match["state"], match["moves"]) == ("active", [])
     # others go on, and so does this one after an event
@@ -168,14 +164,12 @@ for line in sys.stdin:
 """
     pauses: list[float] = []
     playing = play(engine(program, pause=pauses.append))
-    board = api.match(bot, guest)
-    guest.accept(board)
+    board = begun(api, bot, guest)
     for _ in range(3):
         playing.round()
         assert playing.player.is_behind
-    assert set(playing.said) == {
-        f"match {board}: the engine has ended with exit code 7; trying again"
-    }
+    said = f"match {board}: the engine has ended with exit code 7; trying again"
+    assert set(playing.said) == {said}
     assert guest.get(f"/api/matches/{board}").json()["state"] == "active"
     playing.round()
     assert len(moves(api, board)) == 1
@@ -201,8 +195,7 @@ def test_offers_are_answered_and_a_match_is_resigned_only_if_the_engine_says_so(
     assert guest.give(board, {"do": "offer", "kind": "abort"}).is_success
     playing.round()
     assert guest.get(f"/api/matches/{board}").json()["state"] == "over"
-    resigned = api.match(bot, guest)
-    guest.accept(resigned)
+    resigned = begun(api, bot, guest)
     playing.round()
     assert guest.get(f"/api/matches/{resigned}").json()["result"]["reason"] == "resignation"
 
@@ -232,15 +225,17 @@ def fail(client: Client, *failures: str) -> None:
     client._http._transport = Failing(client._http._transport, *failures)
 
 
-def test_a_bot_waits_as_long_as_the_server_says(api, bot, guest, engine, play):
+# the client itself tries thrice what is lost, and then the player again
+@pytest.mark.parametrize("failures", [("too-fast",), ("lost",) * 3])
+def test_what_passes_is_tried_again_and_a_move_is_made_once(
+    api, bot, guest, engine, play, failures
+):
     playing = play(engine(FIRST))
-    fail(playing.client, "too-fast")
-    board = api.match(bot, guest)
-    guest.accept(board)
-    playing.round()
-    assert playing.pauses == [17]
-    assert moves(api, board) == []
-    playing.round()
+    fail(playing.client, *failures)
+    board = begun(api, bot, guest)
+    for _ in range(2):
+        playing.round()
+    assert playing.pauses == [17 if failures == ("too-fast",) else 5]
     assert len(moves(api, board)) == 1
 
 
@@ -253,18 +248,6 @@ def test_a_refusal_that_does_not_pass_is_not_asked_for_again_and_again(
     playing.round()
     assert (playing.said, playing.pauses) == ([f"match {board}: no"], [])
     assert not playing.player.is_behind
-
-
-def test_a_move_whose_answer_is_lost_is_made_once(api, bot, guest, engine, play):
-    playing = play(engine(FIRST))
-    # the client itself tries thrice, and then the player again
-    fail(playing.client, "lost", "lost", "lost")
-    board = api.match(bot, guest)
-    guest.accept(board)
-    playing.round()
-    playing.round()
-    assert len(moves(api, board)) == 1
-    assert len(playing.pauses) == 1
 
 
 def test_a_token_that_no_longer_works_ends_it(api, bot, engine, play):
@@ -283,15 +266,20 @@ QUESTION = {
 }  # fmt: skip
 
 
-def test_a_question_in_plain_form_is_two_lines_after_what_was_refused():
+def test_a_question_in_plain_form_is_two_lines_after_what_was_refused_and_a_word_is_heard(engine):
     position = 'position powerdrain 2 options -p setup {"a":[1,2]} moves 24-37'
     assert plain_lines(QUESTION, None) == [position, "go time 5"]
     bare = {**QUESTION, "options": [], "setup": None, "time_left_ms": None}
-    assert plain_lines(bare, RefusedMove("x", "no such move")) == [
-        "refused x no such move",
-        "position powerdrain 2 moves 24-37",
-        "go",
-    ]
+    refused = plain_lines(bare, RefusedMove("x", "no such move"))
+    assert refused == ["refused x no such move", "position powerdrain 2 moves 24-37", "go"]
+    program = """
+import sys
+for line in sys.stdin:
+    if line.startswith("go"):
+        print("info depth 3", flush=True)
+        print("bestmove a1-a5", flush=True)
+"""
+    assert engine(program, plain=True).ask(QUESTION) == "a1-a5"
 
 
 def test_the_questions_of_the_page_are_questions():
@@ -310,106 +298,57 @@ def test_the_questions_of_the_page_are_questions():
     assert plain.splitlines() == plain_lines({**shown, "time_left_ms": 259200000}, None)
 
 
-def test_an_engine_in_plain_form_is_heard_by_its_word_alone(engine):
-    program = """
-import sys
-for line in sys.stdin:
-    if line.startswith("go"):
-        print("info depth 3", flush=True)
-        print("bestmove a1-a5", flush=True)
-"""
-    assert engine(program, plain=True).ask(QUESTION) == "a1-a5"
-
-
 # whole programs
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    env = {
-        "MATCHPOST_HTTP": "127.0.0.1:0",
-        "MATCHPOST_ROBOTS": "1",
-        "MATCHPOST_ROBOT_SECONDS": "0",
-        "MATCHPOST_COMMAND_RATE": "100000",
-    }
-    with Served(tmp_path_factory.mktemp("served") / "data", env) as served:
-        served.do("signup alice mad-hatter")
-        yield served
+def environment(api: Api, token: str) -> dict[str, str]:
+    clean = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
+    return {**clean, "MATCHPOST_URL": api.url, "MATCHPOST_TOKEN": token, "PAUSE": "0.05"}
 
 
-@pytest.fixture(scope="module")
-def alice(server: Served) -> str:
-    """The token of the owner."""
-    with App(load({"data": server.data})) as app:
-        return app.tokens.issue(app.accounts.id_of("alice"), "test", ["read", "play"]).text
+def play_whole_match(guest: Player, board: int) -> None:
+    """Have a guest play with a program until the match is over, by its rules."""
+
+    def is_over() -> bool:
+        shown = guest.get(f"/api/matches/{board}").json()
+        if shown["state"] == "active" and shown["at"]["to_move"] == 0:
+            guest.move(board, shown["at"]["legal"][-1])
+        return bool(shown["state"] == "over")
+
+    until(is_over)
+    result = guest.get(f"/api/matches/{board}").json()["result"]
+    assert result["reason"] not in ("resignation", "time")
 
 
-@pytest.fixture(scope="module")
-def deep(server: Served) -> str:
-    """The token of alice's bot."""
-    with App(load({"data": server.data})) as app:
-        alice = app.accounts.id_of("alice")
-        bots.make_bot(app, alice, "deep")
-        return bots.make_bot_token(app, alice, "bot-deep", "test").text
-
-
-@contextmanager
-def running(
-    server: Served, token: str, command: Sequence[str]
-) -> Iterator[subprocess.Popen[bytes]]:
-    """A program that plays for the bot; it is ended afterwards."""
-    own = {"MATCHPOST_URL": server.url, "MATCHPOST_TOKEN": token, "PAUSE": "0.05"}
-    with subprocess.Popen(command, env={**os.environ, **server.env, **own}) as process:
-        try:
-            yield process
-        finally:
-            process.send_signal(signal.SIGTERM)
-
-
-def test_the_bot_of_the_page_plays_a_whole_match(server, deep, tmp_path):
+@pytest.mark.long
+def test_the_bot_of_the_page_plays_a_whole_match(api, bot, guest, tmp_path):
     (program,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert len(program.splitlines()) <= 40
     file = tmp_path / "bot.py"
     file.write_text(program)
-    with (
-        Client(server.url, deep) as client,
-        running(server, deep, [sys.executable, str(file)]) as process,
-    ):
-        match = {"game": "powerdrain", "players": ["bot-deep", "robot-easy"]}
-        board = client.post("/api/matches", match)["board"]
-        until(
-            lambda: client.match(board)["state"] == "over" or process.poll() is not None, pause=0.2
-        )
-        assert client.match(board)["result"]["reason"] not in ("resignation", "time")
+    board = api.match(guest, bot, game="powerdrain")
+    with subprocess.Popen([sys.executable, file], env=environment(api, bot.token)) as process:
+        try:
+            play_whole_match(guest, board)
+        finally:
+            process.terminate()
 
 
-def test_matchpost_bot_accepts_a_challenge_and_plays_a_whole_match(server, deep, alice, tmp_path):
+def test_matchpost_bot_accepts_a_challenge_and_plays_a_whole_match(api, bot, guest, tmp_path):
     file = tmp_path / "engine.py"
     file.write_text(FIRST)
-    command = [str(SCRIPT), "bot", f"{sys.executable} {file}"]
-    with Client(server.url, alice) as client, running(server, deep, command) as process:
-        match = {"game": "powerdrain", "players": ["alice", "bot-deep"]}
-        board = client.post("/api/matches", match)["board"]
-
-        def is_over() -> bool:
-            shown = client.match(board)
-            if shown["state"] == "active" and shown["at"]["to_move"] == 0:
-                client.move(board, shown["at"]["legal"][-1])
-            assert process.poll() is None
-            return bool(shown["state"] == "over")
-
-        until(is_over, pause=0.05)
-        assert client.match(board)["result"]["reason"] not in ("resignation", "time")
-    assert process.returncode == 0
+    words = ["bot", f"{sys.executable} {file}"]
+    with Path(os.devnull).open("r+b") as nothing:
+        process = Forked(words, environment(api, bot.token), [nothing] * 3)
+        try:
+            play_whole_match(guest, api.match(guest, bot, game="powerdrain"))
+        finally:
+            process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
 
 
-def test_matchpost_bot_plays_for_bots_alone(server, alice):
-    own = {**os.environ, **server.env, "MATCHPOST_TOKEN": alice}
-    done = subprocess.run(
-        [str(SCRIPT), "bot", "--url", server.url, "true"],
-        env=own, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode != 0
-    assert done.stderr.strip().endswith(
-        f"alice isn't a bot; its owner makes one at {server.url}/account/bots"
-    )
+def test_matchpost_bot_plays_for_bots_alone(api, guest):
+    words = ["bot", "--url", api.url, "true"]
+    done = run_command(words, environment(api, guest.token))
+    said = f"{guest.name} isn't a bot; its owner makes one at {api.url}/account/bots"
+    assert (done.returncode != 0, done.stderr.strip().endswith(said)) == (True, True)
