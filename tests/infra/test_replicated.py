@@ -41,7 +41,7 @@ from infra.store.port import NotDurable
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
-from services.doctor import Finding, Level, gather, judge
+from services.doctor import Level, gather, judge
 from services.language import LOCAL, Language
 from tests.helpers.bench import Bench
 from tests.helpers.clusters import Cluster, Node, SentinelPair, running
@@ -52,7 +52,6 @@ from tests.helpers.served import until
 from workers.projections.log_reader import LogReader
 
 pytestmark = pytest.mark.slow
-
 MOVE = PlayMove(text="m13-m9")
 SOON_MS = 500
 """Milliseconds after which a barrier gives up where it can only give up."""
@@ -68,10 +67,25 @@ def impatient() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> Iterator[Pair]:
-    with Pair(tmp_path, COUNTED) as pair:
+@pytest.fixture(scope="module")
+def running_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    with Pair(tmp_path_factory.mktemp("pair"), COUNTED) as pair:
         yield pair
+
+
+@pytest.fixture
+def pair(running_pair: Pair) -> Iterator[Pair]:
+    """An empty primary with its replica, both of which are put right after the test."""
+    running_pair.client.flushall()
+    yield running_pair
+    for name, value in {**COUNTED, "appendfsync": "always"}.items():
+        running_pair.client.config_set(name, value)
+    os.kill(running_pair.replica.pid or os.getpid(), signal.SIGCONT)
+    running_pair.replica.start()
+    with running_pair.replica.client() as replica:
+        replica.config_set("appendonly", "yes")
+    if not read_replicas(running_pair.client.info()):
+        enlist(running_pair.client, running_pair.replica)
 
 
 @pytest.fixture
@@ -90,61 +104,63 @@ def fault(client: Redis, mode: Mode, replicas: int = 1) -> str:
     return ""
 
 
-def durability(pair: Pair, mode: Mode, replicas: int = 1) -> list[Finding]:
+def durability(pair: Pair, mode: Mode, replicas: int = 1) -> list[tuple[Level, str]]:
     """What the doctor finds."""
     url = pair.primary.url
     settings = Settings(
         data=pair.primary.data, redis_url=url, durability=mode, replicas=replicas, shards=4
     )
-    return [one for one in judge(gather(settings)) if one.about == "durability"]
+    findings = judge(gather(settings))
+    return [(one.level, one.what) for one in findings if one.about == "durability"]
 
 
-def test_fsync_and_managed_judge_a_server_with_a_replica(pair: Pair, redis_client: Redis) -> None:
+def test_fsync_refuses_a_replica_and_managed_verifies_only_that_it_is_a_primary(pair, redis_client):
     sentence = fault(pair.client, Mode.FSYNC)
     assert sentence.startswith("the server has 1 replica, and a failover would take back moves")
     assert "set MATCHPOST_DURABILITY=replicated" in sentence
-    (found,) = durability(pair, Mode.FSYNC)
-    assert (found.level, found.remedy) == (Level.BAD, sentence.rpartition("; ")[2])
-    # managed verifies nothing but that it is a primary
+    assert [level for level, _ in durability(pair, Mode.FSYNC)] == [Level.BAD]
+    watch = DurabilityWatch(pair.client, redis_client, Mode.FSYNC, pause=lambda _: None)
+    assert "the server has 1 replica" in watch.verify()
+    assert not watch.check()
     pair.client.config_set("appendfsync", "everysec")
     assert fault(pair.client, Mode.MANAGED) == ""
     assert DurabilityWatch(pair.client, redis_client, Mode.MANAGED).verify() == ""
-    (found,) = durability(pair, Mode.MANAGED)
-    assert found.level is Level.NOTE
-    assert found.what.startswith("durability is managed: nothing is verified")
+    ((level, what),) = durability(pair, Mode.MANAGED)
+    assert level is Level.NOTE
+    assert what.startswith("durability is managed: nothing is verified")
     with pair.replica.client() as replica:
         assert "is a replica" in fault(replica, Mode.MANAGED)
     assert Mode.MANAGED.durable
     with pair.client.pipeline(transaction=False) as pipe:
         append_barrier(pipe, Mode.MANAGED)
         assert len(pipe) == 0
-
-
-def test_a_drain_under_fsync_decides_nothing_once_a_replica_is_connected(tmp_path, redis_client):
-    with EmbeddedServer(tmp_path / "primary") as server, server.client() as client:
-        watch = DurabilityWatch(client, redis_client, Mode.FSYNC, pause=lambda _: None)
-        assert watch.verify() == ""
-        with EmbeddedServer(tmp_path / "replica") as replica:
-            enlist(client, replica)
-            assert "the server has 1 replica" in watch.verify()
-            assert not watch.check()
-        until(lambda: not read_replicas(client.info()))
-        assert watch.verify() == ""
+    pair.client.config_set("appendfsync", "always")
+    pair.client.config_set("min-replicas-to-write", "0")
+    pair.replica.stop()
+    until(lambda: not read_replicas(pair.client.info()))
+    assert watch.verify() == ""
 
 
 def test_replicated_accepts_a_server_that_waits_for_its_replica(pair: Pair, bench: Bench) -> None:
     assert fault(pair.client, Mode.REPLICATED) == ""
-    (found,) = durability(pair, Mode.REPLICATED)
-    assert found.level is Level.OK
-    assert found.what == "every accepted move is on the disks of the server and of 1 replica"
+    what = "every accepted move is on the disks of the server and of 1 replica"
+    assert durability(pair, Mode.REPLICATED) == [(Level.OK, what)]
     order = bench.send(ALICE, MOVE)
     assert bench.drain() == 1
     assert bench.outcome(order).accepted
     with pair.replica.client() as replica:
         assert len(RedisStore(replica, Mode.NONE).events(1)) == 2
+    # leaves that others replaced, or that are gone, are not durable
+    shard = bench.store.layout().shard_of(1)
+    leaves = bench.store.leaves(shard, 0, 10)
+    assert bench.store.are_durable({shard: leaves})
+    assert not bench.store.are_durable({shard: [*leaves, (len(leaves), b"lost")]})
+    assert not bench.store.are_durable({shard: [(0, b"another"), *leaves[1:]]})
 
 
-def test_replicated_refuses_a_server_or_replica_with_a_wrong_setting_and_names_it(pair):
+def test_replicated_refuses_a_server_or_replica_with_a_wrong_setting_and_names_it(
+    pair, redis_client
+):
     for setting, right, value, needed in (
         ("min-replicas-to-write", "1", "0", "at least 1"),
         ("min-replicas-max-lag", "10", "60", "1 to 10"),
@@ -157,46 +173,37 @@ def test_replicated_refuses_a_server_or_replica_with_a_wrong_setting_and_names_i
         )
         assert sentence in fault(pair.client, Mode.REPLICATED)
         pair.client.config_set(setting, right)
+    watch = DurabilityWatch(pair.client, redis_client, Mode.REPLICATED)
     with pair.replica.client() as replica:
         replica.config_set("appendonly", "no")
         port = replica.config_get("port")["port"]
-    sentence = fault(pair.client, Mode.REPLICATED)
-    assert f"the replica 127.0.0.1:{port}'s setting 'appendonly' is 'no'" in sentence
-    (found,) = durability(pair, Mode.REPLICATED)
-    assert found.level is Level.BAD
-
-
-def test_replicated_refuses_a_replica_without_a_log_that_cannot_be_asked(pair, redis_client):
-    with pair.replica.client() as replica:
-        replica.config_set("appendonly", "no")
+        sentence = fault(pair.client, Mode.REPLICATED)
+        assert f"the replica 127.0.0.1:{port}'s setting 'appendonly' is 'no'" in sentence
+        assert [level for level, _ in durability(pair, Mode.REPLICATED)] == [Level.BAD]
+        # nor is one without a log accepted that can't be asked
         replica.config_set("requirepass", "other")
         (found,) = read_replicas(pair.client.info())
         assert read_settings(pair.client, found, ["appendonly"]) is None
-        watch = DurabilityWatch(pair.client, redis_client, Mode.REPLICATED)
         with impatient():
             assert watch.verify().startswith("a write was not synced by enough replicas")
-            assert durability(pair, Mode.REPLICATED)[0].level is Level.BAD
+            assert durability(pair, Mode.REPLICATED)[0][0] is Level.BAD
         replica.config_set("appendonly", "yes")
-    until(lambda: watch.verify() == "", 60)
-    _, noted = durability(pair, Mode.REPLICATED)
-    assert noted.level is Level.NOTE
-    assert noted.what == f"the settings of the replica {found.address} can't be read from here"
+        until(lambda: watch.verify() == "", 60)
+        what = f"the settings of the replica {found.address} can't be read from here"
+        assert durability(pair, Mode.REPLICATED)[1] == (Level.NOTE, what)
+        replica.config_set("requirepass", "")
 
 
 def test_replicated_counts_the_replicas_it_waits_for(pair: Pair, tmp_path: Path) -> None:
     with EmbeddedServer(tmp_path / "third") as third:
         enlist(pair.client, third)
         until(lambda: sum(one.follows for one in read_replicas(pair.client.info())) == 2)
-        _, noted = durability(pair, Mode.REPLICATED)
-        assert noted.level is Level.NOTE
-        assert noted.what.startswith("the server has 2 replicas, and a move waits for 1 of them")
+        _, (level, what) = durability(pair, Mode.REPLICATED)
+        assert level is Level.NOTE
+        assert what.startswith("the server has 2 replicas, and a move waits for 1 of them")
     until(lambda: len(read_replicas(pair.client.info())) == 1)
     pair.client.config_set("min-replicas-to-write", "2")
     assert "1 replica of the server can be waited for" in fault(pair.client, Mode.REPLICATED, 2)
-    pair.client.config_set("min-replicas-to-write", "1")
-    pair.replica.stop()
-    until(lambda: not read_replicas(pair.client.info()))
-    assert "no replicas of the server can be waited for" in fault(pair.client, Mode.REPLICATED)
     for reply, replicas, verdict in (
         *(([1, 1], 1, True), ([1, 2], 1, True), ([1, 0], 1, False)),
         *(([1, 1], 2, False), ([0, 1], 1, False)),
@@ -204,51 +211,29 @@ def test_replicated_counts_the_replicas_it_waits_for(pair: Pair, tmp_path: Path)
         assert check_barrier(reply, Mode.REPLICATED, replicas) is verdict
 
 
-def test_a_replica_that_hangs_in_the_middle_leaves_moves_pending_until_it_is_back(
+def test_a_replica_that_hangs_leaves_moves_pending_and_unread_until_it_is_back(
     pair, bench, redis_client
 ):
     watch = DurabilityWatch(pair.client, redis_client, Mode.REPLICATED)
     order = bench.send(ALICE, MOVE)
-    os.kill(pair.replica.pid or 0, signal.SIGSTOP)
-    try:
-        with impatient(), pytest.raises(NotDurable):
-            bench.drain()
-        assert bench.outcome(order).accepted, "it is on the primary, where readers see it"
-        with StoreGateway(bench.store, bench.lanes, pair.client, confirm=watch.confirm) as gateway:
-            with impatient(), pytest.raises(OutcomePending):
-                gateway.send(order, 0, 1.0)
-            os.kill(pair.replica.pid or 0, signal.SIGCONT)
-            until(watch.confirm)
-            assert gateway.send(order, 0).accepted
-    finally:
-        os.kill(pair.replica.pid or 0, signal.SIGCONT)
-
-
-def test_followers_of_the_log_read_what_the_replica_has(pair: Pair, bench: Bench) -> None:
-    bench.send(ALICE, MOVE)
     reader = LogReader(bench.store)
     start = (0,) * bench.store.layout().shards
     seen = len(reader.read(start).leaves)
     os.kill(pair.replica.pid or 0, signal.SIGSTOP)
-    try:
-        with impatient(), pytest.raises(NotDurable):
-            bench.drain()
-        with impatient():
-            assert reader.read(start).counts == start, "a failover would take the last leaf back"
+    with impatient(), pytest.raises(NotDurable):
+        bench.drain()
+    assert bench.outcome(order).accepted, "it is on the primary, where readers see it"
+    with impatient():
+        assert reader.read(start).counts == start, "a failover would take the last leaf back"
+    with StoreGateway(bench.store, bench.lanes, pair.client, confirm=watch.confirm) as gateway:
+        with impatient(), pytest.raises(OutcomePending):
+            gateway.send(order, 0, 1.0)
         os.kill(pair.replica.pid or 0, signal.SIGCONT)
-        until(lambda: len(reader.read(start).leaves) == seen + 1)
-        first = min(leaf.shard for leaf in reader.read(start).leaves)
-        assert pair.client.hget(keys.shown(first), "from") == b"0"
-    finally:
-        os.kill(pair.replica.pid or 0, signal.SIGCONT)
-
-
-def test_leaves_that_others_replaced_or_that_are_gone_are_not_durable(bench: Bench) -> None:
-    shard = bench.store.layout().shard_of(1)
-    leaves = bench.store.leaves(shard, 0, 10)
-    assert bench.store.are_durable({shard: leaves})
-    assert not bench.store.are_durable({shard: [*leaves, (len(leaves), b"lost")]})
-    assert not bench.store.are_durable({shard: [(0, b"another"), *leaves[1:]]})
+        until(watch.confirm)
+        assert gateway.send(order, 0).accepted
+    until(lambda: len(reader.read(start).leaves) == seen + 1)
+    first = min(leaf.shard for leaf in reader.read(start).leaves)
+    assert pair.client.hget(keys.shown(first), "from") == b"0"
 
 
 def test_without_its_replica_the_server_takes_no_write_and_nothing_half(pair, bench, redis_client):
@@ -269,18 +254,21 @@ def test_without_its_replica_the_server_takes_no_write_and_nothing_half(pair, be
     assert bench.outcome(order).accepted
 
 
-def test_a_failover_takes_nothing_back_that_was_accepted(pair: Pair, bench: Bench) -> None:
-    orders = [bench.send(ALICE, MOVE), bench.send(BOB, PlayMove(text="a1-a2"))]
-    bench.drain()
-    outcomes = list(map(bench.outcome, orders))
-    pair.primary.kill()
-    with pair.replica.client() as replica:
-        replica.replicaof("NO", "ONE")
-        assert "min-replicas" in fault(replica, Mode.REPLICATED) or "no replicas" in fault(
-            replica, Mode.REPLICATED
-        )
-        store = RedisStore(replica, Mode.NONE)
-        stored = [store.outcome(1, order.id) for order in orders]
+def test_a_failover_takes_nothing_back_that_was_accepted(tmp_path: Path) -> None:
+    with Pair(tmp_path, COUNTED) as pair:
+        bench = Bench(pair.client, tmp_path / "seeds")
+        bench.start(1)
+        bench.store = RedisStore(pair.client, Mode.REPLICATED)
+        orders = [bench.send(ALICE, MOVE), bench.send(BOB, PlayMove(text="a1-a2"))]
+        bench.drain()
+        outcomes = list(map(bench.outcome, orders))
+        pair.primary.kill()
+        with pair.replica.client() as replica:
+            replica.replicaof("NO", "ONE")
+            sentence = fault(replica, Mode.REPLICATED)
+            assert "min-replicas" in sentence or "no replicas" in sentence
+            store = RedisStore(replica, Mode.NONE)
+            stored = [store.outcome(1, order.id) for order in orders]
     assert None not in (*outcomes, *stored)
 
 
@@ -498,22 +486,6 @@ def test_a_primary_that_sentinels_promote_is_verified_before_anything_is_written
 PASSWORD = "yes-we-can"
 
 
-@pytest.fixture
-def account_pair(tmp_path: Path) -> Iterator[Pair]:
-    with Pair(tmp_path, COUNTED) as account_pair:
-        RedisStore(account_pair.client, Mode.REPLICATED).create(Layout(shards=4, lanes=1))
-        yield account_pair
-
-
-@pytest.fixture
-def app(account_pair: Pair, redis_client: Redis, tmp_path: Path) -> Iterator[App]:
-    settings = Settings(
-        data=tmp_path / "data", redis_url=account_pair.primary.url, durability=Mode.REPLICATED
-    )
-    with App(settings, queue=redis_client) as made:
-        yield made
-
-
 class Counter:
     """A confirmation that is counted, and fails on demand."""
 
@@ -592,34 +564,37 @@ def test_a_write_that_is_not_confirmed_is_an_error_and_one_that_was_not_made_is_
 
 
 @pytest.mark.long
-def test_what_was_answered_survives_a_failover(account_pair, app, redis_client):
-    alice = app.accounts.signup("alice", PASSWORD)
-    bob = app.accounts.signup("bob", PASSWORD)
-    app.tokens.issue(alice, "t", [Scope.READ])
-    session = app.sessions.open(alice)
-    app.blocks.add(alice, bob)
-    account_pair.primary.kill()
-    with account_pair.replica.client() as replica:
-        replica.replicaof("NO", "ONE")
+def test_accounts_that_were_answered_survive_a_failover_and_none_seems_safe_that_is_not(
+    redis_client, tmp_path
+):
+    with Pair(tmp_path, COUNTED) as pair:
+        RedisStore(pair.client, Mode.REPLICATED).create(Layout(shards=4, lanes=1))
         settings = Settings(
-            data=app.settings.data, redis_url=account_pair.replica.url, durability=Mode.MANAGED
+            data=tmp_path / "data", redis_url=pair.primary.url, durability=Mode.REPLICATED
         )
-        with App(settings, queue=redis_client) as other:
-            assert other.sessions.check(session.text) is not None
-            assert [one.label for one in other.tokens.list_of(alice)] == ["t"]
-            assert other.blocks.of(alice) == [bob]
-            replica.config_set("min-replicas-to-write", 0)
-            assert other.accounts.verify("alice", PASSWORD) == alice
-
-
-@pytest.mark.long
-def test_a_replica_that_hangs_leaves_no_account_that_seems_safe(account_pair, app):
-    alice = app.accounts.signup("alice", PASSWORD)
-    os.kill(account_pair.replica.pid or 0, signal.SIGSTOP)
-    try:
-        assert app.accounts.record_of(alice) is not None, "reads do not wait"
-        with pytest.raises(UnconfirmedWriteError, match="not confirmed by enough replicas"):
-            Language(app, origin=LOCAL).do(f"signup bob {PASSWORD}")
-    finally:
-        os.kill(account_pair.replica.pid or 0, signal.SIGCONT)
-    assert "carol" in str(Language(app, origin=LOCAL).do(f"signup carol {PASSWORD}"))
+        with App(settings, queue=redis_client) as app:
+            alice = app.accounts.signup("alice", PASSWORD)
+            os.kill(pair.replica.pid or 0, signal.SIGSTOP)
+            try:
+                assert app.accounts.record_of(alice) is not None, "reads do not wait"
+                with pytest.raises(UnconfirmedWriteError, match="not confirmed by enough replicas"):
+                    Language(app, origin=LOCAL).do(f"signup bob {PASSWORD}")
+            finally:
+                os.kill(pair.replica.pid or 0, signal.SIGCONT)
+            assert "carol" in str(Language(app, origin=LOCAL).do(f"signup carol {PASSWORD}"))
+            carol = app.accounts.id_of("carol")
+            app.tokens.issue(alice, "t", [Scope.READ])
+            session = app.sessions.open(alice)
+            app.blocks.add(alice, carol)
+            pair.primary.kill()
+        with pair.replica.client() as replica:
+            replica.replicaof("NO", "ONE")
+            settings = Settings(
+                data=settings.data, redis_url=pair.replica.url, durability=Mode.MANAGED
+            )
+            with App(settings, queue=redis_client) as other:
+                assert other.sessions.check(session.text) is not None
+                assert [one.label for one in other.tokens.list_of(alice)] == ["t"]
+                assert other.blocks.of(alice) == [carol]
+                replica.config_set("min-replicas-to-write", 0)
+                assert other.accounts.verify("alice", PASSWORD) == alice

@@ -25,7 +25,6 @@ from infra.people.login_steps import STEP_SECONDS, LoginStep, LoginSteps, step_k
 
 SECRET = b"12345678901234567890"
 """That of RFC 6238."""
-
 ACCOUNT = bytes(8)
 KEY = Passkey(b"id", b"data", "Firefox", 1)
 NOBODY = Account(name="ann", created=1, password="hash")

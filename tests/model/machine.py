@@ -40,7 +40,6 @@ from workers.commands.drain import Drain
 
 SHARDS, LANES, CAP = 4, 2, 30
 DOOR = "reply:model"
-
 BOARDS = st.integers(1, 5)
 LANE = st.sampled_from(all_lanes(LANES))
 ACTORS = st.sampled_from([ALICE, BOB, CAROL])

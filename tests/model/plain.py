@@ -25,14 +25,12 @@ from tests.games.pow2 import reference as pow2
 
 REFUSALS = 50
 TRIES = 3
-
 STARTS = {
     "": ("m1 m13", "a1 a13"),
     "-fast": ("m1 i5 i9 m13", "a1 e5 e9 a13"),
     "-middle": ("m7 g13", "g1 a7"),
 }
 SWITCHES = ("-exact", "-noborder")
-
 Board = dict[str, str]
 Event = list[object]
 

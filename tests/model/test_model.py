@@ -26,7 +26,6 @@ from tests.helpers.examples import FULL
 from tests.model.machine import MatchServer, Steps
 
 STEPS = 50
-
 SEED = 3
 """Of the sequences that meet each fault; with another it may take a hundred times as long."""
 
