@@ -97,6 +97,8 @@ def test_what_is_built_is_not_read_until_it_is_in_place(client, generations):
     assert Plain(client).value() is None
     generation = building(client, generations, 1, 2)
     assert Plain(client).value() is None
+    assert not promote(generations, generation, at(1, 2), token="another")
+    assert generations.live() is None
     assert promote(generations, generation, at(1, 2))
     assert Plain(client).value() == b"(0, 0)->(1, 2)"
     assert generations.live() == (3, generation)
@@ -129,6 +131,7 @@ def test_only_what_has_read_as_much_takes_the_place_for_its_builder(
     for score, board, seq in waiting:
         client.zadd(new.bucket(1).key("pending"), {f"{board:015}:{seq:010}|x": score})
     assert not promote(generations, new, at(*counts), token="another")
+    assert write(client, old, at(5, 5, last=(9, 1, 1)), at(5, 5, last=(9, 1, 1))) == b"done"
     assert promote(generations, new, at(*counts)) is taken
     assert generations.live() == (3, new if taken else old)
 
