@@ -16,14 +16,7 @@ from domain.errors import Refusal
 from domain.match.commands import PlayMove
 from infra.durability import durability as durability_module
 from infra.durability import durability_watch
-from infra.durability.durability import (
-    DurabilityError,
-    DurabilityNotes,
-    Mode,
-    append_barrier,
-    check_barrier,
-    verify,
-)
+from infra.durability.durability import DurabilityError, DurabilityNotes, Mode, verify
 from infra.durability.durability_watch import DurabilityWatch
 from infra.durability.replicas import read_replicas, read_settings
 from infra.people.rate_limits import LoginRateLimit
@@ -53,6 +46,7 @@ from workers.projections.log_reader import LogReader
 
 pytestmark = pytest.mark.slow
 MOVE = PlayMove(text="m13-m9")
+PASSWORD = "yes-we-can"
 SOON_MS = 500
 """Milliseconds after which a barrier gives up where it can only give up."""
 
@@ -63,7 +57,9 @@ def impatient() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(durability_module, "BARRIER_TIMEOUT", SOON_MS)
         for module in (durability_watch, durable_scripts):
-            patched.setattr(module, "append_barrier", partial(append_barrier, timeout=SOON_MS))
+            patched.setattr(
+                module, "append_barrier", partial(durability_module.append_barrier, timeout=SOON_MS)
+            )
         yield
 
 
@@ -132,7 +128,7 @@ def test_fsync_refuses_a_replica_and_managed_verifies_only_that_it_is_a_primary(
         assert "is a replica" in fault(replica, Mode.MANAGED)
     assert Mode.MANAGED.durable
     with pair.client.pipeline(transaction=False) as pipe:
-        append_barrier(pipe, Mode.MANAGED)
+        durability_module.append_barrier(pipe, Mode.MANAGED)
         assert len(pipe) == 0
     pair.client.config_set("appendfsync", "always")
     pair.client.config_set("min-replicas-to-write", "0")
@@ -161,18 +157,15 @@ def test_replicated_accepts_a_server_that_waits_for_its_replica(pair: Pair, benc
 def test_replicated_refuses_a_server_or_replica_with_a_wrong_setting_and_names_it(
     pair, redis_client
 ):
-    for setting, right, value, needed in (
-        ("min-replicas-to-write", "1", "0", "at least 1"),
-        ("min-replicas-max-lag", "10", "60", "1 to 10"),
-        ("min-replicas-max-lag", "10", "0", "1 to 10"),
-        ("appendfsync", "always", "everysec", "'always'"),
+    for setting, value, needed in (
+        ("min-replicas-to-write", "0", "at least 1"),
+        ("min-replicas-max-lag", "60", "1 to 10"),
+        ("min-replicas-max-lag", "0", "1 to 10"),
+        ("appendfsync", "everysec", "'always'"),
     ):
-        pair.client.config_set(setting, value)
-        sentence = (
-            f"the server's setting {setting!r} is '{value}', durability replicated needs {needed}"
-        )
-        assert sentence in fault(pair.client, Mode.REPLICATED)
-        pair.client.config_set(setting, right)
+        found = f"the server's setting {setting!r} is '{value}', durability replicated needs"
+        with changed(pair.primary, **{setting: value}):
+            assert f"{found} {needed}" in fault(pair.client, Mode.REPLICATED)
     watch = DurabilityWatch(pair.client, redis_client, Mode.REPLICATED)
     with pair.replica.client() as replica:
         replica.config_set("appendonly", "no")
@@ -208,7 +201,7 @@ def test_replicated_counts_the_replicas_it_waits_for(pair: Pair, tmp_path: Path)
         *(([1, 1], 1, True), ([1, 2], 1, True), ([1, 0], 1, False)),
         *(([1, 1], 2, False), ([0, 1], 1, False)),
     ):
-        assert check_barrier(reply, Mode.REPLICATED, replicas) is verdict
+        assert durability_module.check_barrier(reply, Mode.REPLICATED, replicas) is verdict
 
 
 def test_a_replica_that_hangs_leaves_moves_pending_and_unread_until_it_is_back(
@@ -293,10 +286,19 @@ def sentinel_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sentinel
         yield found
 
 
-def set_up(node: Node, **settings: str) -> None:
-    with node.client() as client:
-        for name, value in settings.items():
-            client.config_set(name.replace("_", "-"), value)
+@contextmanager
+def changed(server: Node | EmbeddedServer, **settings: str) -> Iterator[None]:
+    """A server with other settings for a while."""
+    wanted = {name.replace("_", "-"): value for name, value in settings.items()}
+    with server.client() as client:
+        before = client.config_get(*wanted)
+        try:
+            for name, value in wanted.items():
+                client.config_set(name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                client.config_set(name, value)
 
 
 def primaries(cluster: Cluster) -> list[Node]:
@@ -304,8 +306,7 @@ def primaries(cluster: Cluster) -> list[Node]:
     found = []
     for node in cluster.nodes:
         with node.client() as client:
-            if client.execute_command("ROLE")[0] == b"master":
-                found.append(node)
+            found += [node] * (client.execute_command("ROLE")[0] == b"master")
     return found
 
 
@@ -325,18 +326,6 @@ def fail_over(cluster: Cluster, primary: Node) -> Node:
     return promoted
 
 
-def _is_set(client: Redis, name: str, promoted: Node) -> bool:
-    """Set a key, or be refused by the node that was promoted."""
-    sentence = f"127.0.0.1:{promoted.port}: the server's setting 'min-replicas-max-lag' is '60'"
-    try:
-        client.set(name, 2)
-    except RedisConnectionError as error:
-        if sentence in str(error):
-            return False
-        raise
-    return True
-
-
 def names(sentinel: Node, server: Node) -> bool:
     """Whether a sentinel names a server as the primary."""
     with sentinel.client() as client:
@@ -351,16 +340,11 @@ def test_every_node_of_a_cluster_is_verified_and_the_wrong_one_is_named(
     watch = DurabilityWatch(cluster_client, redis_client, Mode.FSYNC)
     assert watch.look() == []
     for node in cluster.primaries:
-        set_up(node, appendfsync="everysec")
-        try:
-            sentence = (
-                f"node 127.0.0.1:{node.port}: the server's setting 'appendfsync' is 'everysec'"
-            )
+        sentence = f"node 127.0.0.1:{node.port}: the server's setting 'appendfsync' is 'everysec'"
+        with changed(node, appendfsync="everysec"):
             assert sentence in fault(cluster_client, Mode.FSYNC)
             (found,) = watch.look()
             assert sentence in found
-        finally:
-            set_up(node, appendfsync="always")
     assert watch.verify() == ""
     for node in cluster.primaries:
         with node.client() as client:
@@ -394,20 +378,13 @@ def test_replicated_verifies_the_replicas_of_all_nodes(copied, copied_client, re
     assert watch.verify() == ""
     assert watch.confirm()
     replica = next(node for node in copied.nodes if node not in primaries(copied))
-    set_up(replica, appendfsync="everysec")
-    try:
-        assert f"the replica 127.0.0.1:{replica.port}'s setting 'appendfsync' is 'everysec'" in (
-            watch.verify()
-        )
-    finally:
-        set_up(replica, appendfsync="always")
+    with changed(replica, appendfsync="everysec"):
+        sentence = f"the replica 127.0.0.1:{replica.port}'s setting 'appendfsync' is 'everysec'"
+        assert sentence in watch.verify()
     primary = primaries(copied)[0]
-    set_up(primary, min_replicas_to_write="0")
-    try:
+    with changed(primary, min_replicas_to_write="0"):
         sentence = f"node 127.0.0.1:{primary.port}: the server's setting 'min-replicas-to-write'"
         assert watch.verify().startswith(sentence)
-    finally:
-        set_up(primary, min_replicas_to_write="1")
     assert watch.verify() == ""
 
 
@@ -419,14 +396,17 @@ def test_nothing_is_written_to_a_promoted_node_that_is_not_durable(
     for name in names:
         copied_client.set(name, 1)
     promoted = fail_over(copied, primaries(copied)[0])
-    set_up(promoted, min_replicas_max_lag="60")
-    try:
-        refused = [name for name in names if not _is_set(copied_client, name, promoted)]
-        with promoted.client() as client:
-            assert set(refused) == set(map(bytes.decode, trial_keys(client)))
-            assert {client.get(name) for name in refused} == {b"1"}
-    finally:
-        set_up(promoted, min_replicas_max_lag="10")
+    sentence = f"127.0.0.1:{promoted.port}: the server's setting 'min-replicas-max-lag' is '60'"
+    refused: dict[str, str] = {}
+    with changed(promoted, min_replicas_max_lag="60"), promoted.client() as client:
+        for name in names:
+            try:
+                copied_client.set(name, 2)
+            except RedisConnectionError as error:
+                refused[name] = str(error)
+        assert [said for said in refused.values() if sentence not in said] == []
+        assert refused.keys() == set(map(bytes.decode, trial_keys(client)))
+        assert {client.get(name) for name in refused} == {b"1"}
     for name in names:
         copied_client.set(name, 2)
 
@@ -435,22 +415,18 @@ def test_sentinels_are_refused_by_fsync_and_verified_by_replicated(sentinel_pair
     with make_client(sentinel_pair.url) as client:
         assert "the server has 1 replica" in fault(client, Mode.FSYNC)
         assert fault(client, Mode.REPLICATED) == ""
-        replica = next(
-            node for node in sentinel_pair.servers if node is not sentinel_pair.primary()
-        )
-        set_up(replica, appendonly="no")
-        sentence = fault(client, Mode.REPLICATED)
-        assert sentence.startswith(f"primary 127.0.0.1:{sentinel_pair.primary().port}: the replica")
-        set_up(replica, appendonly="yes")
+        primary = sentinel_pair.primary()
+        replica = next(node for node in sentinel_pair.servers if node is not primary)
+        with changed(replica, appendonly="no"):
+            sentence = fault(client, Mode.REPLICATED)
+            assert sentence.startswith(f"primary 127.0.0.1:{primary.port}: the replica")
         watch = DurabilityWatch(client, redis_client, Mode.REPLICATED)
         until(lambda: watch.verify() == "")
-        with replica.client() as other:
+        with replica.client() as other, primary.client() as one:
             other.replicaof("NO", "ONE")
-        with sentinel_pair.primary().client() as primary:
-            until(lambda: primary.info()["connected_slaves"] == 0)
-        assert fault(client, Mode.FSYNC).startswith("sentinels promote a replica")
-        with replica.client() as other:
-            other.replicaof("127.0.0.1", sentinel_pair.primary().port)
+            until(lambda: one.info()["connected_slaves"] == 0)
+            assert fault(client, Mode.FSYNC).startswith("sentinels promote a replica")
+            other.replicaof("127.0.0.1", primary.port)
         until(lambda: watch.verify() == "")
 
 
@@ -467,38 +443,33 @@ def test_a_primary_that_sentinels_promote_is_verified_before_anything_is_written
         promoted = next(node for node in sentinel_pair.servers if node is not before)
         with promoted.client() as other:
             until(lambda: other.get("a") == b"1")
-        set_up(promoted, appendfsync="everysec")
-        with sentinel_pair.sentinels[0].client() as sentinel:
-            sentinel.execute_command("SENTINEL", "FAILOVER", sentinel_pair.service)
-        until(lambda: all(names(one, promoted) for one in sentinel_pair.sentinels), 60)
-        client.connection_pool.disconnect()
-        with pytest.raises(RedisConnectionError, match="'appendfsync' is 'everysec'"):
-            client.set("a", 2)
-        assert "'appendfsync' is 'everysec'" in watch.verify()
-        assert "'appendfsync' is 'everysec'" in DurabilityNotes(redis_client).read().fault
-        with promoted.client() as other:
-            assert other.get("a") == b"1"
-        set_up(promoted, appendfsync="always")
+        with changed(promoted, appendfsync="everysec"):
+            with sentinel_pair.sentinels[0].client() as sentinel:
+                sentinel.execute_command("SENTINEL", "FAILOVER", sentinel_pair.service)
+            until(lambda: all(names(one, promoted) for one in sentinel_pair.sentinels), 60)
+            client.connection_pool.disconnect()
+            with pytest.raises(RedisConnectionError, match="'appendfsync' is 'everysec'"):
+                client.set("a", 2)
+            assert "'appendfsync' is 'everysec'" in watch.verify()
+            assert "'appendfsync' is 'everysec'" in DurabilityNotes(redis_client).read().fault
+            with promoted.client() as other:
+                assert other.get("a") == b"1"
         until(lambda: watch.verify() == "", 60)
         client.set("a", 2)
-
-
-PASSWORD = "yes-we-can"
 
 
 class Counter:
     """A confirmation that is counted, and fails on demand."""
 
-    def __init__(self) -> None:
-        self.asked = 0
-        self.works = True
+    asked = 0
+    works = True
 
     def __call__(self) -> bool:
         self.asked += 1
         return self.works
 
 
-def test_reads_are_not_confirmed_and_a_pipeline_is_once(redis_client: Redis) -> None:
+def test_a_write_is_confirmed_once_and_an_error_where_it_is_not(redis_client: Redis) -> None:
     counter = Counter()
     client = ConfirmingRedis(redis_client, counter)
     assert client.get("a") is None
@@ -507,7 +478,7 @@ def test_reads_are_not_confirmed_and_a_pipeline_is_once(redis_client: Redis) -> 
         pipe.get("a")
         pipe.zrange("z", 0, -1)
         assert pipe.execute() == [None, []]
-    assert counter.asked == 0
+    assert counter.asked == 0, "reads are not confirmed"
     client.set("a", "1")
     assert counter.asked == 1
     for transaction in (True, False):
@@ -519,6 +490,23 @@ def test_reads_are_not_confirmed_and_a_pipeline_is_once(redis_client: Redis) -> 
     assert counter.asked == 3
     client.eval("return 1", 0)
     assert counter.asked == 4
+    counter.works = False
+    with pytest.raises(UnconfirmedWriteError, match="look whether it is there"):
+        client.set("a", "3")
+    with client.pipeline() as pipe:
+        pipe.set("a", "4")
+        with pytest.raises(UnconfirmedWriteError):
+            pipe.execute()
+    assert redis_client.get("a") == b"4"
+    # one that was not made is none
+    with client.pipeline() as pipe:
+        pipe.watch("a")
+        redis_client.set("a", "5")
+        pipe.multi()
+        pipe.set("a", "6")
+        with pytest.raises(WatchError):
+            pipe.execute()
+    assert (counter.asked, redis_client.get("a")) == (6, b"5")
 
 
 def test_on_a_cluster_each_command_goes_to_its_node_and_is_confirmed_once(cluster_client):
@@ -539,28 +527,6 @@ def test_on_a_cluster_each_command_goes_to_its_node_and_is_confirmed_once(cluste
     with pytest.raises(Refusal):
         limit.count("alice")
     assert counter.asked == 1
-
-
-def test_a_write_that_is_not_confirmed_is_an_error_and_one_that_was_not_made_is_none(redis_client):
-    counter = Counter()
-    client = ConfirmingRedis(redis_client, counter)
-    counter.works = False
-    with pytest.raises(UnconfirmedWriteError, match="look whether it is there"):
-        client.set("a", "1")
-    with client.pipeline() as pipe:
-        pipe.set("a", "2")
-        with pytest.raises(UnconfirmedWriteError):
-            pipe.execute()
-    assert redis_client.get("a") == b"2"
-    asked = counter.asked
-    with client.pipeline() as pipe:
-        pipe.watch("a")
-        redis_client.set("a", "3")
-        pipe.multi()
-        pipe.set("a", "4")
-        with pytest.raises(WatchError):
-            pipe.execute()
-    assert (counter.asked, redis_client.get("a")) == (asked, b"3")
 
 
 @pytest.mark.long
