@@ -88,16 +88,6 @@ def test_a_wrong_setting_is_named_and_refused(server: Redis, caplog):
         server.config_set(setting, RIGHT[setting])
 
 
-def test_settings_that_may_not_be_read_leave_durability_unverified(valkey, redis_client):
-    redis_client.acl_setuser("guest", enabled=True, passwords=["+w"], commands=["+@all", "-config"])
-    url = valkey.url.replace("unix://", "unix://guest:w@")
-    try:
-        with make_client(url) as guest, pytest.raises(DurabilityError, match="not verified"):
-            verify(guest, Mode.FSYNC)
-    finally:
-        redis_client.acl_deluser("guest")
-
-
 UNSEEN: list[tuple[dict[str, object], str]] = [
     ({"info": {"redis_version": "7.0.15"}}, "the server is Redis 7.0.15; matchpost needs"),
     ({"info": {"redis_version": "7.2.4", "valkey_version": "7.1.0"}}, "Valkey 7.1.0"),

@@ -225,7 +225,9 @@ def test_nothing_is_left_of_an_account_that_is_deleted(codes, alice, accounts, r
     assert left == []
 
 
-def test_a_link_opens_once_and_its_text_is_not_stored(redis_client, alice, resets):
+def test_the_newest_link_opens_once_and_its_text_is_not_stored(
+    redis_client, accounts, alice, resets
+):
     text = resets.issue(alice)
     stored = redis_client.get(keys.password_reset(alice))
     assert text.encode() not in stored
@@ -235,9 +237,7 @@ def test_a_link_opens_once_and_its_text_is_not_stored(redis_client, alice, reset
     assert resets.use(text) == alice
     assert resets.use(text) is None
     assert resets.account_of(text) is None
-
-
-def test_a_newer_link_ends_the_older_and_a_changed_one_is_none(accounts, alice, resets):
+    # a newer link ends the older, and a changed one is none
     older, newer = resets.issue(alice), resets.issue(alice)
     assert resets.account_of(older) is None
     assert resets.issue(accounts.signup("bob", PASSWORD))
