@@ -171,11 +171,12 @@ class Twins:
         (snapshot,) = self.plain.snapshots([board])
         head = snapshot.state[:32] if snapshot and self.often(0.9) else bytes(32)
         indexes = self.plain.leaf_indexes(board)
-        indexes = indexes if self.often(0.9) else indexes[:-1]
         kept = [RefusedId(actor, id_of(number)) for actor in ACTORS for number in range(10)]
-        (done,) = self.each("retire", [(board, head, indexes)], {board: kept})
-        self.archived |= {board} if done else set()
-        self.seen["retired"] += done
+        # as it was before its last leaf, and as it is
+        for known in (indexes[:-1], indexes):
+            (done,) = self.each("retire", [(board, head, known)], {board: kept})
+            self.archived |= {board} if done else set()
+            self.seen["retired"] += done
 
     def allocate(self) -> None:
         self.each("allocate", id_of(self.chance.randrange(30)))

@@ -340,7 +340,7 @@ REPLIES = [
     ("to_recipient", "530 5.7.0 authentication required", LATER),
     ("to_data", "554 5.7.1 spam", UNWANTED),
     ("to_data", "552 too big", UNWANTED),
-    ("to_data", "550 5.1.1 no such user", NO_ADDRESS),
+    *(("to_data", said, NO_ADDRESS) for said in ("550 5.1.1 no such user", "552 5.2.2 full")),
     ("to_data", "451 later", LATER),
     ("to_sender", "553 5.7.1 not yours", LATER),
 ]  # fmt: skip
