@@ -113,26 +113,27 @@ def test_what_is_built_is_not_read_until_it_is_in_place(client, generations):
 
 
 @pytest.mark.parametrize(
-    ("counts", "waiting", "taken"),
+    ("counts", "ends", "waiting", "taken"),
     [
-        ((5, 5), (), True),
-        ((6, 7), ((9, 1, 2), (9, 2, 1)), True),
-        ((4, 7), (), False),
-        ((6, 7), ((9, 1, 2), (9, 1, 1)), False),
-        ((6, 7), ((8, 2, 1),), False),
+        ((5, 5), ENDS, (), True),
+        ((6, 7), ENDS, ((9, 1, 2), (9, 2, 1)), True),
+        ((4, 7), ENDS, (), False),
+        ((4, 7), (4, 9), (), True),  # the log has lost leaves
+        ((6, 7), ENDS, ((9, 1, 2), (9, 1, 1)), False),
+        ((6, 7), ENDS, ((8, 2, 1),), False),
     ],
 )
 def test_only_what_has_read_as_much_takes_the_place_for_its_builder(
-    client, generations, counts, waiting, taken
+    client, generations, counts, ends, waiting, taken
 ):
     old = put_live(generations, client, 1, 1)
     write(client, old, at(1, 1), at(5, 5, last=(9, 1, 1)))
     new = building(client, generations, *counts)
     for score, board, seq in waiting:
         client.zadd(new.bucket(1).key("pending"), {f"{board:015}:{seq:010}|x": score})
-    assert not promote(generations, new, at(*counts), token="another")
+    assert not promote(generations, new, at(*counts), ends, "another")
     assert write(client, old, at(5, 5, last=(9, 1, 1)), at(5, 5, last=(9, 1, 1))) == b"done"
-    assert promote(generations, new, at(*counts)) is taken
+    assert promote(generations, new, at(*counts), ends) is taken
     assert generations.live() == (3, new if taken else old)
 
 
