@@ -12,15 +12,9 @@ from domain.errors import Code, Refusal
 from domain.game.engine import LEVELS, RobotLevel
 from domain.match.state import ROBOT_ACCOUNTS
 from infra.mail.addresses import recipient_of
+from infra.people import accounts as of_accounts
 from infra.people.account_macs import AccountMacs, make_mac_key
-from infra.people.accounts import (
-    Account,
-    Accounts,
-    MailAddress,
-    Profile,
-    create_robot_accounts,
-    read_robot_userids,
-)
+from infra.people.accounts import Accounts, MailAddress, create_robot_accounts
 from infra.people.accounts.accounts import UNCLAIMED_SECONDS
 from infra.redis import keys
 from tests.fakes.app import CHEAP
@@ -64,14 +58,14 @@ def test_a_record_from_before_the_new_fields_is_read_and_changed(accounts, redis
     stored = msgspec.msgpack.decode(redis_client.get(key))
     old = {"name": "alice", "password": stored["password"], "created": 5, "language": "de"}
     redis_client.set(key, msgspec.msgpack.encode(old))
-    profile = Profile(name="alice", created=5, language="de")
+    profile = of_accounts.Profile(name="alice", created=5, language="de")
     assert accounts.record_of(alice) == profile
     accounts.change_of(alice, lambda record: replace(record, signed_off=True))
     assert accounts.record_of(alice) == replace(profile, signed_off=True)
     assert accounts.verify("alice", "mad-hatter") == alice
     # what others may see, and what is shown of a record, has nothing of the hash
     assert not hasattr(profile, "password")
-    record = Account(name="alice", password="$argon2id$secret", created=5)
+    record = of_accounts.Account(name="alice", password="$argon2id$secret", created=5)
     for text in (repr(record), str(record), f"{record}", repr([record])):
         assert "alice" in text
         assert "secret" not in text
@@ -337,7 +331,7 @@ def test_a_person_keeps_a_userid_and_the_robot_has_a_number(accounts, redis_clie
     assert accounts.verify("robot-easy", "mad-hatter") == person
     assert accounts.record_of(person).robot is None
     assert accounts.name_of([ROBOT_ACCOUNTS[RobotLevel.EASY]]) == ["robot-easy-3"]
-    assert read_robot_userids(redis_client)[RobotLevel.EASY] == "robot-easy-3"
+    assert of_accounts.read_robot_userids(redis_client)[RobotLevel.EASY] == "robot-easy-3"
 
 
 def test_what_a_kill_left_undone_is_done_at_the_next_start_unless_a_person_took_the_name(

@@ -24,18 +24,12 @@ from infra.redis.clients import make_client
 from infra.redis.server import DISK_FULL
 from infra.settings.setting_values import SettingsError
 from infra.settings.settings import Settings, load
+from infra.valkey import server as of_server
 from infra.valkey.binary import BinaryError, find_binary, inspect_binary
 from infra.valkey.directory import DataDirectory
 from infra.valkey.disk_guard import ENOUGH, LOW, DiskGuard
 from infra.valkey.process import DirectoryLock, LockedError, describe_exit, spawn
-from infra.valkey.server import (
-    EmbeddedError,
-    EmbeddedServer,
-    NotRunningError,
-    queue_server,
-    queue_url,
-    socket_url,
-)
+from infra.valkey.server import EmbeddedError, EmbeddedServer, NotRunningError, socket_url
 from tests.helpers.served import until
 
 OWNER = """
@@ -342,9 +336,9 @@ def test_a_container_has_the_memory_of_its_limit(monkeypatch, tmp_path):
 
 def test_the_server_of_the_queue_keeps_nothing_and_has_one_place_beside_that_of_the_data(tmp_path):
     data = tmp_path / "data"
-    with EmbeddedServer(data) as server, queue_server(data) as queue:
+    with EmbeddedServer(data) as server, of_server.queue_server(data) as queue:
         before = queue.url
-        assert server.url != before == queue_url(Settings(data=data))
+        assert server.url != before == of_server.queue_url(Settings(data=data))
         with server.client() as client, make_client(before) as waiting:
             waiting.set("job", "1")
             assert client.dbsize() == 0

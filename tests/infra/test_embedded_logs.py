@@ -8,13 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.valkey.aof import (
-    DailyRewrite,
-    DamagedError,
-    end_of_last_command,
-    newest_log,
-    repair_tail,
-)
+from infra.valkey import aof
+from infra.valkey.aof import repair_tail
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 
 SET = b"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$9\r\nva\r\n*1\r\n$\r\n"
@@ -54,7 +49,9 @@ def test_only_the_end_of_a_file_is_mended_and_no_damage_before_whole_commands(tm
         *(SET + bytes(512) + more for more in (SET, SET.replace(b"SET", b"set"))),
     ):
         log.write_bytes(damaged)
-        with pytest.raises(DamagedError, match=r"damaged at byte \d+, and whole commands follow"):
+        with pytest.raises(
+            aof.DamagedError, match=r"damaged at byte \d+, and whole commands follow"
+        ):
             repair_tail(tmp_path)
         assert log.read_bytes() == damaged
     assert len(list(log.parent.iterdir())) == 3
@@ -81,7 +78,7 @@ def test_where_nothing_was_written_since_the_last_rewrite_there_is_nothing_to_me
     manifest = tmp_path / "appendonlydir" / "appendonly.aof.manifest"
     manifest.write_text("file appendonly.aof.2.base.rdb seq 2 type b\n")
     assert repair_tail(tmp_path) is None
-    assert newest_log(tmp_path) is None
+    assert aof.newest_log(tmp_path) is None
 
 
 def test_every_prefix_is_cut_at_a_border() -> None:
@@ -89,7 +86,7 @@ def test_every_prefix_is_cut_at_a_border() -> None:
     for part in (TIME, SET, BARE, MULTI + SET + SET + EXEC):
         borders.append(borders[-1] + len(part))
     for length in range(len(WHOLE) + 1):
-        assert end_of_last_command(io.BytesIO(WHOLE[:length])) == max(
+        assert aof.end_of_last_command(io.BytesIO(WHOLE[:length])) == max(
             b for b in borders if b <= length
         )
 
@@ -158,7 +155,7 @@ def test_what_was_erased_leaves_the_disk_within_a_day(tmp_path: Path, wait_until
 
     clock = [time.time()]
     with EmbeddedServer(tmp_path) as server, server.client() as client:
-        daily = DailyRewrite(client, tmp_path / "valkey", lambda: clock[0])
+        daily = aof.DailyRewrite(client, tmp_path / "valkey", lambda: clock[0])
         client.set("kept", "by others")
         client.set("text", "a secret text")
         client.delete("text")

@@ -17,22 +17,13 @@ from domain.match import commands
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from domain.match.sentences import SAY
 from infra.redis import keys, scripts
-from infra.store import async_gateway, gateway
+from infra.store import async_gateway, gateway, port
 from infra.store import store_calls as words
 from infra.store.async_gateway import AsyncCommandGateway
 from infra.store.gateway import NOT_ACCEPTED_TEXT, OutcomePending
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import encode_stored, parse, tail
-from infra.store.port import (
-    MOST_AHEAD_MS,
-    MOST_REFUSALS,
-    AlreadyDecided,
-    InboxEntry,
-    NotAccepted,
-    Queued,
-    Submission,
-    SubmitResult,
-)
+from infra.store.port import MOST_REFUSALS, AlreadyDecided, Submission
 from infra.store.store_calls import commit_call, submit_call
 from tests.fakes.app import FakeApp
 from tests.fakes.memory_store import memory_client
@@ -92,9 +83,9 @@ def test_a_repeated_command_that_gives_up_leaves_the_outcome_to_the_first(app: F
 def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:
     assert gateway.outcome_of(AlreadyDecided(STORED), DIGEST) == parse(STORED)
     assert gateway.check_digest(parse(STORED), DIGEST) == parse(STORED)
-    assert gateway.outcome_of(Queued("1-0", 7), DIGEST) is None
+    assert gateway.outcome_of(port.Queued("1-0", 7), DIGEST) is None
     for code, sentence in NOT_ACCEPTED_TEXT.items():
-        assert refuses(code, gateway.outcome_of, NotAccepted(code), DIGEST) == sentence
+        assert refuses(code, gateway.outcome_of, port.NotAccepted(code), DIGEST) == sentence
     # the outcome of another command under the same id is nobody's
     refuses(Code.ID_REUSED, gateway.outcome_of, AlreadyDecided(STORED), b"another.")
 
@@ -113,7 +104,7 @@ def test_a_command_whose_connection_broke_is_sent_again_once_and_takes_effect_on
     asked: list[Sequence[Submission]] = []
     breaks = [True, False]
 
-    def submit_and_break(new: Sequence[Submission]) -> list[SubmitResult]:
+    def submit_and_break(new: Sequence[Submission]) -> list[port.SubmitResult]:
         asked.append(new)
         answers = submit(new)
         if breaks.pop(0):
@@ -239,10 +230,10 @@ def test_a_script_unpacks_keys_and_words_by_the_names_of_python() -> None:
 def test_the_words_are_where_the_script_looks_for_them() -> None:
     _, names, args = submit_call(4, submission(1), 5)
     sent = words.SubmitWords(*args)
-    assert (sent.cap, sent.most_ahead) == (5, MOST_AHEAD_MS)
+    assert (sent.cap, sent.most_ahead) == (5, port.MOST_AHEAD_MS)
     assert words.SubmitKeys(*names).inbox.endswith(":in")
     _, names, args = commit_call(
-        4, SHARD, [moved(InboxEntry(SHARD, "1-0", 1, "reply", b""), 1, 0, 2)], 0
+        4, SHARD, [moved(port.InboxEntry(SHARD, "1-0", 1, "reply", b""), 1, 0, 2)], 0
     )
     count = len(words.CommitWords._fields)
     first = words.CommitWords(*args[3 : 3 + count])

@@ -15,23 +15,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from redis import Redis
 
+from infra.mail import email, processed
 from infra.mail.addresses import CodeReply, LostKeyError, SeatClaim, ServerAddresses, read_secret
-from infra.mail.email import (
-    Email,
-    InvalidEmailError,
-    Purpose,
-    clean_subject,
-    envelope_sender,
-    serialize,
-)
+from infra.mail.email import Email, Purpose, serialize
 from infra.mail.outbox import LEASE_MS, Outbox, RelayBackoff
-from infra.mail.processed import (
-    PROCESSED_SECONDS,
-    REPLIES_AN_HOUR,
-    ProcessedMail,
-    ReplyRateLimit,
-    key_of,
-)
+from infra.mail.processed import ProcessedMail, ReplyRateLimit, key_of
 from infra.mail.smtp_client import DeliveryResult, DeliveryStatus, RelayDownError, SmtpRelay
 from infra.redis import mail_keys as keys
 from infra.settings.setting_values import SettingsError
@@ -228,7 +216,7 @@ BAD = [
 
 def test_what_could_make_a_header_of_its_own_is_not_taken(outbox: Outbox):
     for changes in BAD:
-        with pytest.raises(InvalidEmailError):
+        with pytest.raises(email.InvalidEmailError):
             outbox.enqueue(replace(ANSWER, **changes))
     assert outbox.size() == 0
 
@@ -239,7 +227,7 @@ def test_a_mail_that_was_taken_is_known_by_every_process(redis_client):
     ProcessedMail(redis_client).mark_processed(key)
     assert ProcessedMail(redis_client).is_processed(key)
     (name,) = redis_client.keys("*")
-    assert 0 < redis_client.ttl(name) <= PROCESSED_SECONDS
+    assert 0 < redis_client.ttl(name) <= processed.PROCESSED_SECONDS
     assert b"secret" not in name
     assert key == key_of("m1-s0-secret@PLAY.example.org", "one@example.org")
     assert len({key, key_of("b@play.example.org", "one@example.org"), key_of("a@b", "")}) == 3
@@ -247,7 +235,7 @@ def test_a_mail_that_was_taken_is_known_by_every_process(redis_client):
 
 def test_answers_are_counted_for_an_address_an_hour_and_by_all_processes_together(redis_client):
     first, second = ReplyRateLimit(redis_client), ReplyRateLimit(redis_client)
-    limits = [first, second] * (REPLIES_AN_HOUR // 2)
+    limits = [first, second] * (processed.REPLIES_AN_HOUR // 2)
     assert all(limit.admits("eve@example.org") for limit in limits)
     assert not first.admits("eve@example.org")
     assert not second.admits("eve@EXAMPLE.org")
@@ -291,7 +279,7 @@ def relay(sink: Sink, **route: object) -> SmtpRelay:
 
 def send(relay: SmtpRelay, letter: Email = NOTICE) -> DeliveryResult:
     with relay.session() as session:
-        sender = envelope_sender(letter, OURS)
+        sender = email.envelope_sender(letter, OURS)
         return session.send(sender, letter.to, serialize(letter, OURS, SINCE))
 
 
@@ -318,7 +306,7 @@ def test_a_letter_arrives_as_it_was_meant(sink: Sink):
 @given(st.text(), st.text())
 def test_no_text_makes_a_header_or_a_long_line(subject, body):
     body = body.encode(errors="replace").decode()
-    letter = replace(NOTICE, subject=clean_subject(subject), body=body)
+    letter = replace(NOTICE, subject=email.clean_subject(subject), body=body)
     data = serialize(letter, ServerAddresses(bytes(32), "x" * 60 + ".example.org"), SINCE)
     head = data.partition(b"\r\n\r\n")[0].split(b"\r\n")
     assert sum(not line.startswith(b" ") for line in head) == 13

@@ -12,18 +12,10 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
+from infra.people import rate_limits
 from infra.people import rate_limits as password_attempts
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING, Accounts, RecentPasswords
-from infra.people.rate_limits import (
-    LOCAL,
-    WRONG_PASSWORDS,
-    AttemptSource,
-    CommandRateLimit,
-    LoginRateLimit,
-    NetworkRateLimit,
-    RateBudget,
-    attempts_from,
-)
+from infra.people.rate_limits import LOCAL, WRONG_PASSWORDS, AttemptSource, attempts_from
 from infra.redis import keys
 from infra.redis.clients import make_client
 from tests.fakes.app import CHEAP
@@ -241,7 +233,9 @@ def calls(accounts: Accounts):
 def test_no_refusal_or_failure_of_the_server_repeats_a_password_or_a_hash(
     redis_client, hasher, tmp_path
 ):
-    accounts = Accounts(redis_client, hasher, limit=LoginRateLimit(redis_client, most=10))
+    accounts = Accounts(
+        redis_client, hasher, limit=rate_limits.LoginRateLimit(redis_client, most=10)
+    )
     accounts.signup("alice", "mad-hatters")
     with make_client(str(tmp_path / "none.sock")) as nowhere:
         away = Accounts(nowhere, hasher)
@@ -388,7 +382,7 @@ def the_key(client: Redis) -> bytes:
 
 
 def test_attempts_are_counted_up_to_the_limit_until_the_window_ends(redis_client, wait_until):
-    limit = LoginRateLimit(redis_client, most=2, minutes=15)
+    limit = rate_limits.LoginRateLimit(redis_client, most=2, minutes=15)
     limit.count("alice")
     for _ in range(5):
         limit.count("Alice")
@@ -415,8 +409,8 @@ def test_attempts_are_counted_up_to_the_limit_until_the_window_ends(redis_client
 
 
 def test_commands_are_taken_up_to_the_limit_and_what_was_spent_comes_back_evenly(clock):
-    limit = CommandRateLimit(300, clock)
-    assert limit.check(ALICE, 299) == RateBudget(300, 1, 60)
+    limit = rate_limits.CommandRateLimit(300, clock)
+    assert limit.check(ALICE, 299) == rate_limits.RateBudget(300, 1, 60)
     assert limit.check(ALICE).left == 0
     assert limit.check(BOB).left == 299
     for _ in range(100):  # what is refused spends nothing
@@ -428,11 +422,11 @@ def test_commands_are_taken_up_to_the_limit_and_what_was_spent_comes_back_evenly
     assert caught.value.sentence.endswith("try again in 5 seconds")
     for seconds, cost, left, full in ((5, 23, 2, 60), (30, 1, 151, 30), (3600, 1000, 0, 60)):
         clock.now += seconds
-        assert limit.check(ALICE, cost) == RateBudget(300, left, full)
-    three = CommandRateLimit(3, clock)
+        assert limit.check(ALICE, cost) == rate_limits.RateBudget(300, left, full)
+    three = rate_limits.CommandRateLimit(3, clock)
     three.check(BOB, 3)
     assert refused(Code.TOO_FAST, three.check, BOB).endswith("try again in 20 seconds")
-    one = CommandRateLimit(1, clock)
+    one = rate_limits.CommandRateLimit(1, clock)
     one.check(ALICE)
     clock.now += 59.5
     assert refused(Code.TOO_FAST, one.check, ALICE).endswith("in 1 second")
@@ -442,7 +436,7 @@ def test_commands_are_taken_up_to_the_limit_and_what_was_spent_comes_back_evenly
 
 
 def test_many_networks_of_ipv6_have_the_budget_of_ten():
-    limit = NetworkRateLimit(3, setting="address_rate")
+    limit = rate_limits.NetworkRateLimit(3, setting="address_rate")
     for n in range(30):
         limit.check(f"2001:db8:1:{n:x}::/64")
     refused(Code.TOO_FAST, limit.check, "2001:db8:1:ffff::/64")
@@ -455,7 +449,7 @@ def test_many_networks_of_ipv6_have_the_budget_of_ten():
 
 
 def test_a_process_counts_ten_thousand_accounts_and_forgets_the_one_silent_longest(clock):
-    limit = CommandRateLimit(1, clock)
+    limit = rate_limits.CommandRateLimit(1, clock)
     for n in range(10_000):
         limit.check(n.to_bytes(8))
     refused(Code.TOO_FAST, limit.check, (0).to_bytes(8))

@@ -9,16 +9,7 @@ from domain.errors import Refusal
 from infra.people import rate_limits
 from infra.people.account_macs import make_mac_key
 from infra.people.accounts import AccountRole, Accounts
-from infra.people.rate_limits import (
-    LOGGER,
-    AttemptSource,
-    CommandRateLimit,
-    LineBudget,
-    NetworkHashes,
-    SecurityEvent,
-    attempts_from,
-    note_security,
-)
+from infra.people.rate_limits import LOGGER, NetworkHashes, SecurityEvent, note_security
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
 from tests.fakes.app import CHEAP
@@ -32,7 +23,7 @@ PASSWORD = "mad-hatter"
 def lines(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch):
     """The lines so far, each as its event and fields; those that were returned are not returned again."""
     # other tests in this process may have used up its lines of this minute, or sent lines to a file
-    monkeypatch.setattr(rate_limits, "_BUDGET", LineBudget())
+    monkeypatch.setattr(rate_limits, "_BUDGET", rate_limits.LineBudget())
     logger = logging.getLogger(LOGGER)
     monkeypatch.setattr(logger, "propagate", False)
     monkeypatch.setattr(logger, "handlers", [caplog.handler])
@@ -116,7 +107,7 @@ def test_a_network_is_a_hash_that_is_the_same_wherever_the_key_is(tmp_path: Path
 
 
 def test_a_limit_is_logged_once_a_window_with_account_or_network(accounts, lines):
-    limit = CommandRateLimit(1, timer=iter([0.0, 1.0, 2.0, 61.0, 62.0]).__next__)
+    limit = rate_limits.CommandRateLimit(1, timer=iter([0.0, 1.0, 2.0, 61.0, 62.0]).__next__)
     limit.check(b"\x01" * 8)
     for _ in range(2):
         with pytest.raises(Refusal):
@@ -126,7 +117,7 @@ def test_a_limit_is_logged_once_a_window_with_account_or_network(accounts, lines
         limit.check(b"\x01" * 8)
     assert lines() == [("limit", {"account": "01" * 8, "limit": "command_rate"})] * 2
 
-    with attempts_from(AttemptSource(NETWORK)):
+    with rate_limits.attempts_from(rate_limits.AttemptSource(NETWORK)):
         for _ in range(5):
             with pytest.raises(Refusal):
                 accounts.verify("nobody", "wrong")
@@ -141,7 +132,7 @@ def test_a_limit_is_logged_once_a_window_with_account_or_network(accounts, lines
 
 def test_strangers_can_cause_only_so_many_lines_and_the_log_says_how_many_are_missing(lines):
     now = 0.0
-    budget = LineBudget(2, lambda: now)
+    budget = rate_limits.LineBudget(2, lambda: now)
     for _ in range(5):
         note_security(SecurityEvent.LIMIT, budget=budget, limit="streams")
     note_security(SecurityEvent.LOGIN, b"\x01" * 8, budget=budget)

@@ -9,19 +9,9 @@ from domain.tournament import commands
 from domain.tournament.commands import CancelTournament, LeaveTournament, StartTournament
 from domain.tournament.events import SectionPaired
 from domain.tournament.state import Pairing
-from infra.projections.notices import (
-    OF_TOURNAMENTS,
-    NoticeKind,
-    PlayerNotice,
-    TournamentDetail,
-    TournamentNotice,
-    read_detail,
-)
-from infra.projections.tournament_notices import (
-    has_notices,
-    notices_by_account,
-    notices_of_tournament,
-)
+from infra.projections import notices, tournament_notices
+from infra.projections.notices import NoticeKind, TournamentDetail, TournamentNotice
+from infra.projections.tournament_notices import notices_by_account
 from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament, terms_of_three
 
 FIRST, SECOND, THIRD, FOURTH = PLAYERS[:4]
@@ -33,8 +23,12 @@ def events_of(tournament: Tournament) -> list[EventEnvelope]:
 
 def all_notices(events: list[EventEnvelope]) -> list[TournamentNotice]:
     """All notices of a history, in the order of its events."""
-    wanted = [event.seq for event in events if has_notices(event)]
-    return [one for group in notices_of_tournament(events, wanted).values() for one in group]
+    wanted = [event.seq for event in events if tournament_notices.has_notices(event)]
+    return [
+        one
+        for group in tournament_notices.notices_of_tournament(events, wanted).values()
+        for one in group
+    ]
 
 
 def last(tournament: Tournament) -> dict[AccountId, list[tuple[str, TournamentDetail | None]]]:
@@ -178,9 +172,9 @@ def test_a_cancelled_tournament_is_news_to_all_entrants() -> None:
 
 def test_a_notice_is_stored_and_read_with_its_detail() -> None:
     details = (None, TournamentDetail(14), TournamentDetail(place=3, shared=True, points=450))
-    for kind, detail in itertools.product(sorted(OF_TOURNAMENTS), details):
+    for kind, detail in itertools.product(sorted(notices.OF_TOURNAMENTS), details):
         notice = TournamentNotice(FIRST, kind, detail)
         assert TournamentNotice.read(FIRST, notice.text) == notice
-        member = PlayerNotice(5, 7, 3, kind, detail).member
+        member = notices.PlayerNotice(5, 7, 3, kind, detail).member
         *_, name, text = f"{member}:".split(":")[:4] if detail else [*member.split(":"), ""]
-        assert (NoticeKind(name), read_detail(kind, text)) == (kind, detail)
+        assert (NoticeKind(name), notices.read_detail(kind, text)) == (kind, detail)
