@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from domain.errors import Code
 from domain.match.history import NO_HASH, PackedSnapshot
+from infra.store import port
 from infra.store.layout import Layout
 from infra.store.outcomes import parse, tail
-from infra.store.port import CommitArchived, InboxEntry, Queued, Store, Write, refusal_field
+from infra.store.port import CommitArchived, InboxEntry, Queued, Store, Submission, Write
 from infra.store.refused_commands import RefusedId
 from tests.contract.conftest import CAP
 from tests.fakes.memory_store import MemoryStore
@@ -54,19 +55,11 @@ class Twins:
         self.chance.choices(acts, [6, 6, 6, 6, 2, 2, 2, 1, 1, 1])[0]()
 
     def submit(self) -> None:
-        new = [
-            replace(
-                submission(self.chance.randrange(60), self.chance.choice(BOARDS)),
-                digest=b"another." if self.often(0.1) else b"digest..",
-                payload=b"payload %d" % number,
-                actor=self.chance.choice(ACTORS),
-                reply_to=f"reply:{number}",
-            )
-            for number in range(self.chance.randrange(1, 4))
-        ]
+        new = [self.new(number) for number in range(self.chance.randrange(1, 4))]
         answers = zip(self.store.submit(new), self.plain.submit(new), new, strict=True)
         for found, wanted, one in answers:
             self.seen[type(wanted).__name__] += 1
+            self.seen[getattr(wanted, "code", "")] += 1
             if one.board in self.archived:
                 # which only the archive can answer
                 assert not isinstance(found, Queued)
@@ -74,6 +67,20 @@ class Twins:
                 assert isinstance(found, Queued)
             else:
                 assert found == wanted
+
+    def new(self, number: int) -> Submission:
+        """A command, now and then with an id that was used in its match."""
+        board = self.chance.choice(BOARDS)
+        used = [*self.plain.outcomes(board)]
+        again = used and self.often(0.2)
+        return replace(
+            submission(0, board),
+            id=self.chance.choice(used) if again else id_of(self.chance.randrange(60)),
+            digest=b"another." if self.often(0.2) else b"digest..",
+            payload=b"payload %d" % number,
+            actor=self.chance.choice(ACTORS),
+            reply_to=f"reply:{number}",
+        )
 
     def inbox(self, shard: int) -> list[tuple[InboxEntry, InboxEntry]]:
         """What waits, in both stores."""
@@ -123,7 +130,7 @@ class Twins:
         if self.often(0.3):
             return replace(
                 place, tail=tail("no", 1, "said"), leaves=(b"refusal",), actor=actor,
-                refusal_field=refusal_field(actor, 0), kept=self.chance.choice((b"", b"kept")),
+                refusal_field=port.refusal_field(actor, 0), kept=self.chance.choice((b"", b"kept")),
                 due=5, ended=5, conditional_before=b"any", conditional_after=b"any",
             )  # fmt: skip
         known, number = self.plain.seed_chain(shard), self.chance.randrange(1, 255)
@@ -252,5 +259,6 @@ def test_in_these_runs_everything_happens():
     laid, anchored = (
         [f"{call} {said}" for said in (True, False)] for call in ("set_conditional_moves", "anchor")
     )
-    wanted = (*results, *laid, *anchored, "Queued", "retired")
+    codes = (Code.ID_REUSED, Code.BUSY, Code.MATCH_OVER)
+    wanted = (*results, *codes, *laid, *anchored, "Queued", "retired")
     assert [name for name in wanted if seen[name] < 2] == []
