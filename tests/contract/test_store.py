@@ -14,9 +14,10 @@ from infra.store.outcomes import tail
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
 from tests.fakes.memory_store import MemoryStore
+from tests.helpers.proposals import Clock
 from tests.helpers.writes import ALICE, BOARD, SHARD, moved, queue, submission
 
-BEGIN = 1_795_100_400_000
+BEGIN = Clock().now
 SECOND = 1_000
 
 
@@ -81,15 +82,6 @@ def test_a_closed_shard_commits_nothing(store):
     assert isinstance(done, port.CommitDone)
     assert store.leaves(0, 0, 10) == []
     assert store.inbox_size([0]) == 1, "the command waits"
-
-
-class Clock:
-    """The server's clock, which a test sets."""
-
-    now = BEGIN
-
-    def __call__(self) -> int:
-        return self.now
 
 
 @pytest.fixture

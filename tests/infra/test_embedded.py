@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,13 @@ time.sleep(600)
 """
 
 
-def kill_owner(data: Path) -> None:
-    """Have another process own a server on `data`, and kill it."""
+@contextmanager
+def owner_of(data: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Have another process own a server on `data`, and kill it at the end."""
     argv = [sys.executable, "-c", OWNER, str(data)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as owner:
         assert int(owner.stdout.readline())
+        yield owner
         owner.kill()
 
 
@@ -144,7 +147,8 @@ def test_data_survives_a_kill_and_the_address_stays(tmp_path: Path, wait_until):
 
 def test_a_path_too_long_for_a_socket_gets_a_private_place(tmp_path: Path):
     data = tmp_path / ("long" * 30)
-    kill_owner(data)
+    with owner_of(data):
+        pass
     left = Path((data / "socket").read_text())
     with EmbeddedServer(data) as server:
         place = Path((data / "socket").read_text())
@@ -160,12 +164,8 @@ def test_a_path_too_long_for_a_socket_gets_a_private_place(tmp_path: Path):
 
 
 def test_it_ends_with_its_killed_owner_and_waits_for_what_that_left_behind(tmp_path: Path):
-    argv = [sys.executable, "-c", OWNER, str(tmp_path)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE) as owner:
-        owner.stdout.readline()
-        with make_client(socket_url(tmp_path)) as client:
-            client.set("key", "value")
-        owner.kill()
+    with owner_of(tmp_path) as owner, make_client(socket_url(tmp_path)) as client:
+        client.set("key", "value")
     with EmbeddedServer(tmp_path) as server, server.client() as client:
         assert client.get("key") == b"value"
     lock = DirectoryLock(tmp_path)
