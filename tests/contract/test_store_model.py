@@ -178,10 +178,12 @@ class Twins:
         (snapshot,) = self.plain.snapshots([board])
         head = snapshot.state[:32] if snapshot and self.often(0.9) else bytes(32)
         indexes = self.plain.leaf_indexes(board)
-        kept = [RefusedId(actor, id_of(number)) for actor in ACTORS for number in range(10)]
+        kept = [RefusedId(actor, id_of(number)) for actor in ACTORS for number in range(60)]
         # as it was before its last leaf, and as it is
         for known in (indexes[:-1], indexes):
+            there = any(self.plain.kept_commands(shard, kept))
             (done,) = self.each("retire", [(board, head, known)], {board: kept})
+            self.seen["kept no more"] += done and there
             self.archived |= {board} if done else set()
             self.seen["retired"] += done
 
@@ -260,5 +262,5 @@ def test_in_these_runs_everything_happens():
         [f"{call} {said}" for said in (True, False)] for call in ("set_conditional_moves", "anchor")
     )
     codes = (Code.ID_REUSED, Code.BUSY, Code.MATCH_OVER)
-    wanted = (*results, *codes, *laid, *anchored, "Queued", "retired")
+    wanted = (*results, *codes, *laid, *anchored, "Queued", "retired", "kept no more")
     assert [name for name in wanted if seen[name] < 2] == []

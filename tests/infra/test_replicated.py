@@ -163,9 +163,9 @@ def test_replicated_refuses_a_server_or_replica_with_a_wrong_setting_and_names_i
         ("min-replicas-max-lag", "0", "1 to 10"),
         ("appendfsync", "everysec", "'always'"),
     ):
-        found = f"the server's setting {setting!r} is '{value}', durability replicated needs"
+        said = f"the server's setting {setting!r} is '{value}', durability replicated needs"
         with changed(pair.primary, **{setting: value}):
-            assert f"{found} {needed}" in fault(pair.client, Mode.REPLICATED)
+            assert f"{said} {needed}" in fault(pair.client, Mode.REPLICATED)
     watch = DurabilityWatch(pair.client, redis_client, Mode.REPLICATED)
     with pair.replica.client() as replica:
         replica.config_set("appendonly", "no")
