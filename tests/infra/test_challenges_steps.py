@@ -8,29 +8,13 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra.people.challenges import (
-    MOST_CHALLENGES,
-    Challenge,
-    ChallengeState,
-    ChallengeStore,
-)
+from infra.people.challenges import MOST_CHALLENGES, Challenge, ChallengeState, ChallengeStore
 from infra.people.challenges.record import DRAFT_MS, make_id
 from infra.redis import keys
+from tests.helpers import proposals
 from tests.helpers.examples import refused
 from tests.helpers.interrupted import interrupted
-from tests.helpers.proposals import (
-    ALICE,
-    BOB,
-    CAROL,
-    DAVE,
-    HALVES,
-    PLAYERS,
-    POW2,
-    Clock,
-    ids,
-    new_command,
-    records,
-)
+from tests.helpers.proposals import ALICE, BOB, CAROL, DAVE, HALVES, PLAYERS, POW2, Clock
 from tests.helpers.steps import kill
 
 OPEN, TAKEN, STARTED, WITHDRAWN = (
@@ -116,7 +100,7 @@ def test_interrupted_anywhere_a_challenge_is_as_it_was_or_will_be_and_in_the_lis
 
     def prepare() -> Callable[[Redis], object]:
         put_away(challenges, found)
-        found.append(challenges.open(ALICE, proposal, new_command()).id)
+        found.append(challenges.open(ALICE, proposal, proposals.new_command()).id)
         for account in takers:
             challenges.take(found[-1], account)
         return lambda client: call(store(client), found[-1])
@@ -152,14 +136,14 @@ def test_what_was_being_opened_when_a_process_was_killed_is_finished_or_erased(
 
     def prepare() -> Callable[[Redis], object]:
         server.delete(
-            *records(server), *server.keys("{challenges}*"), keys.challenges_opened(ALICE)
+            *proposals.records(server), *server.keys("{challenges}*"), keys.challenges_opened(ALICE)
         )
-        given.append(new_command())
+        given.append(proposals.new_command())
         return lambda client: store(client).open(ALICE, proposal, given[-1])
 
     left = 0
     for turn, _ in enumerate(interrupted(valkey, prepare)):
-        for name in records(server):
+        for name in proposals.records(server):
             known = server.hexists(keys.challenges_opened(ALICE), make_id(given[-1], 0))
             assert known or 0 < server.pttl(name) <= DRAFT_MS
         assert all(one.state is OPEN for one in challenges.of(ALICE))
@@ -167,11 +151,11 @@ def test_what_was_being_opened_when_a_process_was_killed_is_finished_or_erased(
             challenge = challenges.open(ALICE, proposal, given[-1])
             assert challenges.list_open() == challenges.of(ALICE) == [challenge]
             assert server.pttl(keys.challenge(challenge.id)) > DRAFT_MS
-            assert len(records(server)) == 1
+            assert len(proposals.records(server)) == 1
         challenges.forget(ALICE)
         assert challenges.list_open() == challenges.of(ALICE) == []
         assert not server.exists(keys.challenges_opened(ALICE))
-        for name in records(server):  # a draft that was not noted
+        for name in proposals.records(server):  # a draft that was not noted
             left += 1
             assert 0 < server.pttl(name) <= DRAFT_MS
             refused(Code.UNKNOWN_CHALLENGE, challenges.get, name.decode()[3:-1])
@@ -180,11 +164,11 @@ def test_what_was_being_opened_when_a_process_was_killed_is_finished_or_erased(
 
 
 def test_forgetting_killed_anywhere_is_finished_by_doing_it_again(challenges, server, valkey):
-    theirs = challenges.open(CAROL, HALVES, new_command())
+    theirs = challenges.open(CAROL, HALVES, proposals.new_command())
 
     def prepare() -> Callable[[Redis], object]:
-        challenges.open(ALICE, replace(POW2, note="alice's"), new_command())
-        joined = challenges.open(ALICE, replace(HALVES, note="alice's"), new_command())
+        challenges.open(ALICE, replace(POW2, note="alice's"), proposals.new_command())
+        joined = challenges.open(ALICE, replace(HALVES, note="alice's"), proposals.new_command())
         challenges.take(joined.id, BOB)
         challenges.take(theirs.id, ALICE)
         return lambda client: store(client).forget(ALICE)
@@ -192,7 +176,7 @@ def test_forgetting_killed_anywhere_is_finished_by_doing_it_again(challenges, se
     for _ in interrupted(valkey, prepare):
         challenges.forget(ALICE)
         assert challenges.list_open() == [theirs]
-        assert records(server) == [keys.challenge(theirs.id).encode()]
+        assert proposals.records(server) == [keys.challenge(theirs.id).encode()]
         assert not server.exists(keys.challenges_opened(ALICE), keys.challenges_joined(ALICE))
         assert challenges.of(ALICE) == challenges.of(BOB) == []
 
@@ -207,8 +191,8 @@ def test_an_account_deleted_at_any_step_leaves_no_challenge_but_one_that_it_play
     def prepare() -> Callable[[Redis], object]:
         server.set(keys.account(ALICE), "a record")
         if not taken:
-            return lambda client: store(client).open(ALICE, proposal, new_command())
-        found.append(challenges.open(ALICE, proposal, new_command()).id)
+            return lambda client: store(client).open(ALICE, proposal, proposals.new_command())
+        found.append(challenges.open(ALICE, proposal, proposals.new_command()).id)
         return lambda client: store(client).take(found[-1], BOB)
 
     def delete() -> None:
@@ -225,8 +209,8 @@ def test_an_account_deleted_at_any_step_leaves_no_challenge_but_one_that_it_play
             challenges.mark_started(found[-1], len(found))
         assert challenges.of(BOB) == challenges.full() == challenges.list_open() == []
         assert not server.exists(keys.challenges_opened(ALICE))
-        assert not [name for name in records(server) if b"alice's" in server.get(name)]
-        assert taken or records(server) == []
+        assert not [name for name in proposals.records(server) if b"alice's" in server.get(name)]
+        assert taken or proposals.records(server) == []
     if taken:
         assert set(answers) == {Code.UNKNOWN_CHALLENGE, None}
     else:  # deleted before it was opened, and after that
@@ -236,16 +220,20 @@ def test_an_account_deleted_at_any_step_leaves_no_challenge_but_one_that_it_play
 def test_what_is_opened_at_once_is_one_a_command_and_no_more_than_there_may_be(challenges, server):
     for _ in range(10):
         with ThreadPoolExecutor(4) as pool:
-            given = [new_command()] * 4
+            given = [proposals.new_command()] * 4
             answers = list(pool.map(lambda one: challenges.open(ALICE, POW2, one), given))
         assert answers == [answers[0]] * 4
         assert challenges.list_open() == challenges.of(ALICE) == [answers[0]]
         challenges.withdraw(ALICE, answers[0].id)
-    assert len(records(server)) == 10
-    given = [new_command() for _ in range(MOST_CHALLENGES + 10)]
+    assert len(proposals.records(server)) == 10
+    given = [proposals.new_command() for _ in range(MOST_CHALLENGES + 10)]
     with ThreadPoolExecutor(8) as pool:
         said = list(pool.map(lambda one: attempt(challenges.open, ALICE, POW2, one), given))
     assert said.count(Code.TOO_MANY) == 10
     opened = {one.id for one in said if isinstance(one, Challenge)}
     assert len(opened) == MOST_CHALLENGES
-    assert set(ids(challenges.list_open(count=99))) == set(ids(challenges.of(ALICE))) == opened
+    assert (
+        set(proposals.ids(challenges.list_open(count=99)))
+        == set(proposals.ids(challenges.of(ALICE)))
+        == opened
+    )

@@ -10,18 +10,12 @@ from typing import Any, Protocol
 
 import pytest
 import redis
-from redis import Redis
 
-from domain.match.commands import CommandEnvelope, StartMatch
-from infra.durability.durability import Mode
 from infra.redis import autopipeline, clients, scripts
 from infra.redis.autopipeline import open_pipeline
 from infra.redis.clients import make_client
 from infra.redis.cluster import ClusterClient
-from infra.store.layout import Layout, Numbering
-from infra.store.redis_store import RedisStore
 from tests.helpers.clusters import Cluster, Node
-from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.slots import SLOT, TAG, move_at_once, moving, owner
 
 ONE, TWO = f"{TAG}:one", f"{TAG}:two"
@@ -95,12 +89,6 @@ def calls(node: Node, command: str) -> int:
     return int(found.get("calls", 0))
 
 
-def value(cluster: Cluster, key: str) -> Any:
-    """Return a value by a client that knows nothing yet."""
-    with make_client(cluster.url) as fresh:
-        return fresh.get(key)
-
-
 def test_replies_come_in_the_order_of_the_commands(way: Way) -> None:
     sets = [("SET", f"{{{number}}}", str(number)) for number in range(50)]
     assert len(way.send(*sets)) == 50
@@ -111,24 +99,23 @@ def test_replies_come_in_the_order_of_the_commands(way: Way) -> None:
     assert first in (True, b"OK")
     assert last in (True, b"OK")
     assert isinstance(error, redis.ResponseError)
+    # a command without a key is sent to no node by chance
+    with pytest.raises(ValueError, match="has no key"):
+        way.send(("DBSIZE",))
 
 
-def test_a_barrier_alone_is_sent_to_all_nodes(client: redis.Redis, empty: Cluster) -> None:
+def test_a_barrier_is_sent_to_all_nodes_and_confirms_no_more_than_the_weakest(client, empty):
     assert client.execute_command("WAITAOF", 1, 0, 0)[0] == 1
     assert [calls(node, "waitaof") for node in empty.primaries] == [1, 1, 1]
-
-
-def test_the_barrier_confirms_no_more_than_the_weakest_node(client, empty):
     (weak,) = (node for node in empty.primaries if _serves(node, "{a}"))
     with weak.client() as alone:
         alone.config_set("appendonly", "no")
-    try:
-        *_, confirmed = ByClient(client).send(
-            ("SET", "{b}", 1), ("SET", "{a}", 2), ("WAITAOF", 1, 0, 50)
-        )
-        assert isinstance(confirmed, redis.ResponseError) or confirmed[0] == 0
-    finally:
-        with weak.client() as alone:
+        try:
+            *_, confirmed = ByClient(client).send(
+                ("SET", "{b}", 1), ("SET", "{a}", 2), ("WAITAOF", 1, 0, 50)
+            )
+            assert isinstance(confirmed, redis.ResponseError) or confirmed[0] == 0
+        finally:
             alone.config_set("appendonly", "yes")
             alone.execute_command("SET", "{a}", 3)
             assert alone.execute_command("WAITAOF", 1, 0, 5_000)[0] == 1
@@ -167,7 +154,8 @@ def test_keys_of_a_slot_on_its_way_are_found_on_both_nodes(way: Way, empty: Clus
         assert way.send(("INCR", ONE), ("INCR", TWO)) == [12, 22]
         slot.end()
         assert way.send(("INCR", ONE), ("INCR", TWO)) == [13, 23]
-        assert value(empty, f"{TAG}:new") == b"x"
+        with make_client(empty.url) as fresh:  # which knows nothing yet
+            assert fresh.get(f"{TAG}:new") == b"x"
 
 
 def test_the_barrier_follows_a_write_to_the_node_that_took_it(client, empty):
@@ -180,27 +168,25 @@ def test_the_barrier_follows_a_write_to_the_node_that_took_it(client, empty):
         assert calls(slot.target, "waitaof") == before + 1
 
 
-def test_a_command_with_keys_on_both_nodes_waits_for_the_end_of_the_move(way, empty):
+def test_a_command_with_keys_on_both_nodes_waits_for_the_end_of_the_move_but_not_forever(
+    way, empty, monkeypatch
+):
     way.send(("SET", ONE, "1"), ("SET", TWO, "2"))
     with moving(empty) as slot:
         slot.move(TWO)
+        with monkeypatch.context() as patched:
+            for module in ("cluster", "autopipeline"):
+                patched.setattr(f"infra.redis.{module}.REDIRECT_SECONDS", 0.1)
+            with pytest.raises(redis.ConnectionError, match="come to rest"):
+                way.send(("MGET", ONE, TWO))
+        before = empty.errors().get("TRYAGAIN", 0)
         replies: list[Any] = []
         asking = threading.Thread(target=lambda: replies.extend(way.send(("MGET", ONE, TWO))))
         asking.start()
-        empty.wait_until(lambda: empty.errors().get("TRYAGAIN", 0) > 2)
+        empty.wait_until(lambda: empty.errors().get("TRYAGAIN", 0) > before + 2)
         slot.move(ONE)
         asking.join(30)
         assert replies == [[b"1", b"2"]]
-
-
-def test_a_slot_that_does_not_come_to_rest_is_an_error_of_the_connection(way, empty, monkeypatch):
-    monkeypatch.setattr("infra.redis.cluster.REDIRECT_SECONDS", 0.1)
-    monkeypatch.setattr("infra.redis.autopipeline.REDIRECT_SECONDS", 0.1)
-    way.send(("SET", ONE, "1"), ("SET", TWO, "2"))
-    with moving(empty) as slot:
-        slot.move(TWO)
-        with pytest.raises(redis.ConnectionError, match="come to rest"):
-            way.send(("MGET", ONE, TWO))
 
 
 def test_a_transaction_follows_its_slot(client: redis.Redis, empty: Cluster) -> None:
@@ -218,9 +204,6 @@ def test_a_transaction_follows_its_slot(client: redis.Redis, empty: Cluster) -> 
         slot.end()
         assert change() == [7, 8], "by MOVED"
         assert calls(slot.target, "exec") == 2
-
-
-def test_a_transaction_has_keys_of_one_slot(client: redis.Redis) -> None:
     with client.pipeline(transaction=True) as pipe:
         pipe.incr("{a}")
         pipe.incr("{b}")
@@ -244,22 +227,15 @@ def test_a_script_that_one_node_does_not_know_is_sent_to_that_node_alone(client,
     assert after == [before[0] + 1, *before[1:]]
 
 
-def test_commands_without_a_key_are_sent_to_no_node_by_chance(way: Way) -> None:
-    with pytest.raises(ValueError, match="has no key"):
-        way.send(("DBSIZE",))
-
-
 def test_a_cluster_whose_slots_are_not_all_served_is_an_error_of_the_connection(way, empty):
-    home = owner(empty)
-    with home.client() as alone:
+    with owner(empty).client() as alone:
         alone.execute_command("CLUSTER", "DELSLOTS", SLOT)
-    try:
-        with pytest.raises(redis.ConnectionError, match="does not serve all slots"):
-            way.send(("GET", ONE))
-    finally:
-        with home.client() as alone:
+        try:
+            with pytest.raises(redis.ConnectionError, match="does not serve all slots"):
+                way.send(("GET", ONE))
+        finally:
             alone.execute_command("CLUSTER", "ADDSLOTS", SLOT)
-        empty.wait_until(empty.whole)
+            empty.wait_until(empty.whole)
     assert way.send(("SET", ONE, 1))[0] in (True, b"OK")
 
 
@@ -329,17 +305,3 @@ def test_the_replies_to_a_lost_exchange_are_not_those_of_the_next(client: redis.
             break
         except redis.ConnectionError:
             assert time.monotonic() < end
-
-
-LAYOUT = Layout(shards=4, lanes=1, numbering=Numbering.SHARD)
-
-
-def start(board: int) -> CommandEnvelope:
-    return sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)), board, board)
-
-
-@pytest.fixture
-def store(cluster_client: Redis) -> RedisStore:
-    made = RedisStore(cluster_client, Mode.FSYNC)
-    made.create(LAYOUT)
-    return made

@@ -11,21 +11,10 @@ from redis.exceptions import NoPermissionError, ResponseError
 
 from domain.errors import Code
 from domain.match.commands import PlayMove
-from infra.durability.durability import (
-    DurabilityError,
-    DurabilityNotes,
-    Mode,
-    append_barrier,
-    check_barrier,
-    verify,
-)
-from infra.durability.durability_watch import (
-    FAULT_SECONDS,
-    OLD_SECONDS,
-    PAUSE_SECONDS,
-    VERIFY_SECONDS,
-    DurabilityWatch,
-)
+from infra.durability import durability
+from infra.durability import durability_watch as module
+from infra.durability.durability import DurabilityError, DurabilityNotes, Mode, verify
+from infra.durability.durability_watch import DurabilityWatch
 from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.valkey.server import EmbeddedServer
@@ -78,72 +67,60 @@ def server(redis_client: Redis, wait_until: Callable[..., None]) -> Iterator[Red
         redis_client.config_set(name, value)
     # a log switched on again starts with a rewrite
     wait_until(lambda: redis_client.info("persistence")["aof_rewrite_in_progress"] == 0)
-    wait_until(lambda: check_barrier(redis_client.waitaof(1, 0, 100)))
+    wait_until(lambda: durability.check_barrier(redis_client.waitaof(1, 0, 100)))
 
 
-WRONG = [
-    *(("appendfsync", "everysec"), ("appendfsync", "no"), ("no-appendfsync-on-rewrite", "yes")),
-    *(("maxmemory-policy", "allkeys-lru"), ("appendonly", "no")),
+def test_a_wrong_setting_is_named_and_refused(server: Redis, caplog):
+    verify(server, Mode.FSYNC)
+    for setting, value in (
+        *(("appendfsync", "everysec"), ("appendfsync", "no")),
+        *(("no-appendfsync-on-rewrite", "yes"), ("maxmemory-policy", "allkeys-lru")),
+        ("appendonly", "no"),
+    ):
+        server.config_set(setting, value)
+        sentence = f"'{setting}' is '{value}', durability fsync needs"
+        with pytest.raises(DurabilityError, match=sentence):
+            verify(server, Mode.FSYNC)
+        with caplog.at_level(logging.WARNING):
+            verify(server, Mode.NONE)
+        assert "no move is safe" in caplog.text
+        caplog.clear()
+        server.config_set(setting, RIGHT[setting])
+
+
+UNSEEN: list[tuple[dict[str, object], str]] = [
+    ({"info": {"redis_version": "7.0.15"}}, "the server is Redis 7.0.15; matchpost needs"),
+    ({"info": {"redis_version": "7.2.4", "valkey_version": "7.1.0"}}, "Valkey 7.1.0"),
+    ({"info": {}}, "Redis of an unknown version"),
+    ({"info": NoPermissionError("no")}, "not verified: the server refuses INFO"),
+    ({"info": REDIS, "config": {}}, "not verified: the server does not show"),
+    ({"info": REDIS, "config": ResponseError("unknown command")}, "refuses CONFIG GET"),
+    ({"info": REDIS, "config": RIGHT, "wait": ResponseError("x")}, "refuses WAITAOF"),
+    ({"info": REDIS, "config": RIGHT, "wait": [0, 0]}, "did not confirm a sync"),
 ]
 
 
-@pytest.mark.parametrize(("setting", "value"), WRONG)
-def test_a_wrong_setting_is_named_and_refused(server: Redis, setting, value, caplog):
-    verify(server, Mode.FSYNC)
-    server.config_set(setting, value)
-    with pytest.raises(DurabilityError, match=f"'{setting}' is '{value}', durability fsync needs"):
-        verify(server, Mode.FSYNC)
-    with caplog.at_level(logging.WARNING):
-        verify(server, Mode.NONE)
-    assert "no move is safe" in caplog.text
+def test_whatever_is_not_seen_to_be_durable_is_refused():
+    for answers, sentence in UNSEEN:
+        with pytest.raises(DurabilityError, match=sentence):
+            verify(Answers(**answers), Mode.FSYNC)
 
 
-def test_settings_that_may_not_be_read_leave_durability_unverified(valkey, redis_client):
-    redis_client.acl_setuser("guest", enabled=True, passwords=["+w"], commands=["+@all", "-config"])
-    url = valkey.url.replace("unix://", "unix://guest:w@")
-    try:
-        with make_client(url) as guest, pytest.raises(DurabilityError, match="not verified"):
-            verify(guest, Mode.FSYNC)
-    finally:
-        redis_client.acl_deluser("guest")
-
-
-@pytest.mark.parametrize(
-    ("answers", "sentence"),
-    [
-        ({"info": {"redis_version": "7.0.15"}}, "the server is Redis 7.0.15; matchpost needs"),
-        ({"info": {"redis_version": "7.2.4", "valkey_version": "7.1.0"}}, "Valkey 7.1.0"),
-        ({"info": {}}, "Redis of an unknown version"),
-        ({"info": NoPermissionError("no")}, "not verified: the server refuses INFO"),
-        ({"info": REDIS, "config": {}}, "not verified: the server does not show"),
-        ({"info": REDIS, "config": ResponseError("unknown command")}, "refuses CONFIG GET"),
-        ({"info": REDIS, "config": RIGHT, "wait": ResponseError("x")}, "refuses WAITAOF"),
-        ({"info": REDIS, "config": RIGHT, "wait": [0, 0]}, "did not confirm a sync"),
-    ],
-)
-def test_whatever_is_not_seen_to_be_durable_is_refused(answers, sentence):
-    with pytest.raises(DurabilityError, match=sentence):
-        verify(Answers(**answers), Mode.FSYNC)
-
-
-@pytest.mark.parametrize("log", ["yes", "no"])
-def test_a_commit_ends_in_a_barrier_that_says_whether_there_is_a_log(server: Redis, log):
-    server.config_set("appendonly", log)
-    with server.pipeline(transaction=False) as pipeline:
-        append_barrier(pipeline, Mode.NONE)
-        assert len(pipeline) == 0
-        pipeline.set("key", "value")
-        append_barrier(pipeline, Mode.FSYNC)
-        *_, reply = pipeline.execute(raise_on_error=False)
-    assert isinstance(reply, ResponseError) is (log == "no")
-    assert check_barrier(reply) is (log == "yes")
+def test_a_commit_ends_in_a_barrier_whose_reply_is_judged_strictly(server: Redis):
+    for log in ("yes", "no"):
+        server.config_set("appendonly", log)
+        with server.pipeline(transaction=False) as pipeline:
+            durability.append_barrier(pipeline, Mode.NONE)
+            assert len(pipeline) == 0
+            pipeline.set("key", "value")
+            durability.append_barrier(pipeline, Mode.FSYNC)
+            *_, reply = pipeline.execute(raise_on_error=False)
+        assert isinstance(reply, ResponseError) is (log == "no")
+        assert durability.check_barrier(reply) is (log == "yes")
     assert (Mode.NONE.durable, Mode.FSYNC.durable) == (False, True)
-
-
-def test_a_barrier_s_reply_is_judged_strictly():
-    assert all(map(check_barrier, ([1, 0], [1, 2])))
+    assert all(map(durability.check_barrier, ([1, 0], [1, 2])))
     wrong = ([0, 0], [0, 1], [], [b"1", 0], None, 1, ResponseError("no"))
-    assert not any(map(check_barrier, wrong))
+    assert not any(map(durability.check_barrier, wrong))
 
 
 class Watched:
@@ -174,14 +151,14 @@ def test_the_scheduler_verifies_every_ten_seconds_and_a_fault_sooner(watched, se
     assert server.get(keys.BARRIER) is not None
     assert server.pttl(keys.DURABILITY) > 0
     server.config_set("appendfsync", "everysec")
-    watched.now += VERIFY_SECONDS - 0.1
+    watched.now += module.VERIFY_SECONDS - 0.1
     watched.watch.tick()
     assert watched.notes.read().fault == ""
     watched.now += 0.1
     watched.watch.tick()
     assert "'appendfsync' is 'everysec'" in watched.notes.read().fault
     server.config_set("appendfsync", "always")
-    watched.now += FAULT_SECONDS
+    watched.now += module.FAULT_SECONDS
     watched.watch.tick()
     assert watched.notes.read().fault == ""
 
@@ -199,32 +176,30 @@ def test_each_verification_writes_even_where_another_process_has_deleted_the_key
     assert there == [1, 0, 1, 1]
 
 
-def test_a_drain_reads_the_note_and_asks_the_server_nothing(watched, server):
+def test_a_drain_reads_the_note_and_asks_the_server_itself_only_where_there_is_no_fresh_one(
+    watched, server
+):
     watched.notes.write("the disk is on fire")
     assert not watched.watch.check()
-    assert watched.pauses == [PAUSE_SECONDS]
+    assert watched.pauses == [module.PAUSE_SECONDS]
     watched.notes.write("")
     server.delete(keys.BARRIER)
     assert watched.watch.check()
     assert server.get(keys.BARRIER) is None
-
-
-@pytest.mark.parametrize("left", [0, 15_000, 31_000])
-def test_without_a_fresh_note_a_drain_verifies_the_server_itself(watched, server, left):
-    assert OLD_SECONDS <= 15
-    if left:
-        server.set(keys.DURABILITY, "", px=left)
     server.config_set("appendfsync", "everysec")
-    assert not watched.watch.check()
-    assert "'appendfsync' is 'everysec'" in watched.notes.read().fault
-
-
-def test_without_durability_nothing_is_verified(server: Redis) -> None:
-    watched = Watched(server, Mode.NONE)
-    server.config_set("appendfsync", "everysec")
-    watched.watch.tick()
-    assert watched.watch.check()
-    assert watched.notes.read() is None
+    assert module.OLD_SECONDS <= 15
+    for left in (0, 15_000, 31_000):
+        server.delete(keys.DURABILITY)
+        if left:
+            server.set(keys.DURABILITY, "", px=left)
+        assert not watched.watch.check()
+        assert "'appendfsync' is 'everysec'" in watched.notes.read().fault
+    # without durability nothing is verified
+    server.delete(keys.DURABILITY)
+    careless = Watched(server, Mode.NONE)
+    careless.watch.tick()
+    assert careless.watch.check()
+    assert careless.notes.read() is None
 
 
 def test_a_fault_and_its_end_are_logged_once(watched, caplog):

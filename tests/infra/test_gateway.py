@@ -17,23 +17,13 @@ from domain.match import commands
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from domain.match.sentences import SAY
 from infra.redis import keys, scripts
-from infra.redis.scripts import Script
-from infra.store import async_gateway, gateway
+from infra.store import async_gateway, gateway, port
 from infra.store import store_calls as words
 from infra.store.async_gateway import AsyncCommandGateway
 from infra.store.gateway import NOT_ACCEPTED_TEXT, OutcomePending
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import encode_stored, parse, tail
-from infra.store.port import (
-    MOST_AHEAD_MS,
-    MOST_REFUSALS,
-    AlreadyDecided,
-    InboxEntry,
-    NotAccepted,
-    Queued,
-    Submission,
-    SubmitResult,
-)
+from infra.store.port import MOST_REFUSALS, AlreadyDecided, Submission
 from infra.store.store_calls import commit_call, submit_call
 from tests.fakes.app import FakeApp
 from tests.fakes.memory_store import memory_client
@@ -93,9 +83,9 @@ def test_a_repeated_command_that_gives_up_leaves_the_outcome_to_the_first(app: F
 def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:
     assert gateway.outcome_of(AlreadyDecided(STORED), DIGEST) == parse(STORED)
     assert gateway.check_digest(parse(STORED), DIGEST) == parse(STORED)
-    assert gateway.outcome_of(Queued("1-0", 7), DIGEST) is None
+    assert gateway.outcome_of(port.Queued("1-0", 7), DIGEST) is None
     for code, sentence in NOT_ACCEPTED_TEXT.items():
-        assert refuses(code, gateway.outcome_of, NotAccepted(code), DIGEST) == sentence
+        assert refuses(code, gateway.outcome_of, port.NotAccepted(code), DIGEST) == sentence
     # the outcome of another command under the same id is nobody's
     refuses(Code.ID_REUSED, gateway.outcome_of, AlreadyDecided(STORED), b"another.")
 
@@ -107,38 +97,30 @@ def test_a_move_passes_the_fault_points_in_order(app, monkeypatch):
     assert passed == ["submit.ready", "submit.queued", "submit.woken", "submit.heard"]
 
 
-def break_connections(
-    monkeypatch: pytest.MonkeyPatch, app: FakeApp, times: int
-) -> list[Sequence[Submission]]:
-    """Break the connection so many times after a submission; return the list of all submissions."""
-    submit, asked = app.store.submit, []
+def test_a_command_whose_connection_broke_is_sent_again_once_and_takes_effect_once(
+    app, monkeypatch
+):
+    submit, before = app.store.submit, len(app.store.events(1))
+    asked: list[Sequence[Submission]] = []
+    breaks = [True, False]
 
-    def submit_and_break(new: Sequence[Submission]) -> list[SubmitResult]:
+    def submit_and_break(new: Sequence[Submission]) -> list[port.SubmitResult]:
         asked.append(new)
         answers = submit(new)
-        if len(asked) <= times:
+        if breaks.pop(0):
             raise LostConnectionError("the node was killed")
         return answers
 
     monkeypatch.setattr(async_gateway, "REPEAT_SECONDS", 0)
     monkeypatch.setattr(app.store, "submit", submit_and_break)
-    return asked
-
-
-def test_a_command_whose_connection_broke_is_sent_again_and_takes_effect_once(app, monkeypatch):
-    before = len(app.store.events(1))
-    asked = break_connections(monkeypatch, app, 1)
     assert app.gateway.send(MOVE, 0).accepted
     assert asked[0] == asked[1]
     assert len(app.store.events(1)) == before + 1
     assert app.store.inbox_size(range(4)) == 0
-
-
-def test_a_connection_that_breaks_twice_is_an_error(app, monkeypatch):
-    asked = break_connections(monkeypatch, app, 2)
+    breaks += [True, True]
     with pytest.raises(LostConnectionError):
-        app.gateway.send(MOVE, 0)
-    assert len(asked) == 2
+        app.gateway.send(sent(BOB, PlayMove(text="a13-a9"), 2), 1)
+    assert breaks == []
 
 
 def test_a_gateway_that_does_not_open_says_why() -> None:
@@ -169,11 +151,8 @@ def test_answers_of_inboxes_and_the_time_to_an_outcome_are_counted(app: FakeApp)
     with pytest.raises(OutcomePending):
         app.gateway.send(sent(BOB, ResignMatch(), 8), 1, seconds=0)
     after = [value("matchpost_submissions_total", answer=name) for name in names]
-    assert [one - other for one, other in zip(after, before, strict=True)] == [
-        MOST_REFUSALS + 2,
-        1,
-        1,
-    ]
+    grown = [one - other for one, other in zip(after, before, strict=True)]
+    assert grown == [MOST_REFUSALS + 2, 1, 1]
     assert value(waits) - waited == MOST_REFUSALS + 2
     assert value(pending) - pended == 1
 
@@ -185,23 +164,29 @@ def stored(*fields: object) -> bytes:
     return encode_stored(b"digest..", 7, PIECES(list(fields)))
 
 
-def test_an_accepted_outcome_is_two_numbers() -> None:
+def test_an_outcome_is_two_numbers_and_a_refusal_a_key_and_arguments_more() -> None:
     assert tail("", 3) == b"\x92\x00\x03"
     outcome = parse(encode_stored(b"digest..", 12, tail("", 3)))
     assert (outcome.digest, outcome.index, outcome.code, outcome.seq) == (b"digest..", 12, "", 3)
     assert outcome.accepted
     assert outcome.sentence == ""
-
-
-def test_a_refusal_is_a_number_a_key_and_arguments() -> None:
     reason = illegal_move("m13-j7", SAY("stale", meant=3, ply=4))
     packed = tail(reason.code, 9, reason.text)
     assert msgspec.msgpack.decode(packed) == [1, 9, "move", "m13-j7", ["stale", 3, 4]]
     outcome = parse(encode_stored(b"digest..", 1, packed))
-    assert outcome.text == reason.text
-    assert outcome.sentence == reason.sentence
+    assert (outcome.text, outcome.sentence) == (reason.text, reason.sentence)
+    assert (outcome.code, outcome.accepted) == ("illegal-move", False)
+    for code in Code:
+        assert parse(encode_stored(b"digest..", 1, tail(code, 1, "no"))).code == code
+    # a reason of a game that is not installed is read all the same
+    outcome = parse(stored(1, 2, "move", "e7-e5", ["chess.pinned", 3, b"\x01"]))
     assert outcome.code == "illegal-move"
-    assert not outcome.accepted
+    assert outcome.sentence == (
+        "e7-e5: the reason 'chess.pinned' is unknown here; is its game no longer installed?"
+    )
+    for wrong in WRONG:
+        with pytest.raises((ValueError, msgspec.MsgspecError)):
+            parse(wrong)
 
 
 def test_a_process_that_has_decided_nothing_reads_reasons_too() -> None:
@@ -218,30 +203,11 @@ def test_a_process_that_has_decided_nothing_reads_reasons_too() -> None:
     ]
 
 
-def test_every_code_can_be_stored() -> None:
-    for code in Code:
-        assert parse(encode_stored(b"digest..", 1, tail(code, 1, "no"))).code == code
-
-
-def test_a_reason_of_a_game_that_is_not_installed_is_read_all_the_same() -> None:
-    outcome = parse(stored(1, 2, "move", "e7-e5", ["chess.pinned", 3, b"\x01"]))
-    assert outcome.code == "illegal-move"
-    assert outcome.sentence == (
-        "e7-e5: the reason 'chess.pinned' is unknown here; is its game no longer installed?"
-    )
-
-
 WRONG = [
     *(stored(*one) for one in ((), (1,), (99, 1), (-1, 1), (1, "x"), (1, 2, 3), (1, 2, "", 3))),
     *(stored(*one) for one in ((1, 2, ""), (1, 2, "move", 1.5, "x"), (1, 2, "move", [], "x"))),
     *(b"digest..x:" + PIECES([0, 1]), b"digest..1:" + PIECES({}), b"digest..1:", b""),
 ]
-
-
-@pytest.mark.parametrize("wrong", WRONG)
-def test_other_bytes_are_no_outcome(wrong: bytes) -> None:
-    with pytest.raises((ValueError, msgspec.MsgspecError)):
-        parse(wrong)
 
 
 UNPACKED = re.compile(r"local ([\w\s,]+?)\s*=\s*unpack\((KEYS|ARGV)")
@@ -252,26 +218,22 @@ def unpacked(source: str) -> list[tuple[str, ...]]:
     return [tuple(re.split(r",\s*", names)) for names, _ in UNPACKED.findall(source)]
 
 
-@pytest.mark.parametrize(
-    ("script", "sides"),
-    [
+def test_a_script_unpacks_keys_and_words_by_the_names_of_python() -> None:
+    for script, sides in (
         (scripts.SUBMIT, (words.SubmitKeys, words.SubmitWords)),
         (scripts.COMMIT, (words.CommitKeys, words.CommitWords, words.CommitMatchKeys)),
         (scripts.ANCHOR_SEED_CHAIN, (words.AnchorKeys, words.AnchorWords)),
-    ],
-    ids=lambda one: one.name if isinstance(one, Script) else None,
-)
-def test_a_script_unpacks_keys_and_words_by_the_names_of_python(script: Script, sides) -> None:
-    assert unpacked(script.source) == [side._fields for side in sides]
+    ):
+        assert unpacked(script.source) == [side._fields for side in sides]
 
 
 def test_the_words_are_where_the_script_looks_for_them() -> None:
     _, names, args = submit_call(4, submission(1), 5)
     sent = words.SubmitWords(*args)
-    assert (sent.cap, sent.most_ahead) == (5, MOST_AHEAD_MS)
+    assert (sent.cap, sent.most_ahead) == (5, port.MOST_AHEAD_MS)
     assert words.SubmitKeys(*names).inbox.endswith(":in")
     _, names, args = commit_call(
-        4, SHARD, [moved(InboxEntry(SHARD, "1-0", 1, "reply", b""), 1, 0, 2)], 0
+        4, SHARD, [moved(port.InboxEntry(SHARD, "1-0", 1, "reply", b""), 1, 0, 2)], 0
     )
     count = len(words.CommitWords._fields)
     first = words.CommitWords(*args[3 : 3 + count])

@@ -7,16 +7,19 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code
+from infra.people import grants as module
 from infra.people.accounts import Accounts
 from infra.people.apps import Apps
 from infra.people.device_codes import DeviceCodes
-from infra.people.grants import LASTS_DAYS, MOST_GRANTS, MOST_OF_APP, UNUSED_DAYS, Grants, _end_of
+from infra.people.grants import LASTS_DAYS, MOST_GRANTS, MOST_OF_APP, UNUSED_DAYS, Grants
 from infra.people.tokens import Scope, Tokens
 from infra.redis import keys
+from infra.redis.clients import time_ms
 from tests.fakes.app import CHEAP
 from tests.helpers.examples import refused
 
 READ = (Scope.READ,)
+DAY = 86_400_000
 BACK = "http://127.0.0.1/back"
 
 
@@ -96,9 +99,7 @@ def test_nothing_is_begun_for_an_account_or_an_app_that_is_gone(client, one, app
     refused(Code.UNKNOWN_USER, apps.register, one, "A", "", ())
 
 
-def test_grants_are_limited_and_those_that_nobody_uses_end(redis_client, monkeypatch):
-    client = redis_client
-    one = Accounts(client, CHEAP).signup("alice", "mad-hatter-1")
+def test_grants_are_limited_and_those_that_nobody_uses_end(client, one, monkeypatch):
     owners = [Accounts(client, CHEAP).signup(f"owner-{n}", "mad-hatter-1") for n in range(2)]
     grants = Grants(client)
     apps = [
@@ -106,40 +107,33 @@ def test_grants_are_limited_and_those_that_nobody_uses_end(redis_client, monkeyp
         for owner in owners
         for _ in range(MOST_GRANTS // MOST_OF_APP // 2)
     ]
-    for app in apps:
-        for _ in range(MOST_OF_APP):
-            grants.begin(one, app, READ)
+    for app in MOST_OF_APP * apps:
+        grants.begin(one, app, READ)
     # another one of an app takes the place of its oldest
     grants.begin(one, apps[0], READ)
     refused(Code.TOO_MANY, grants.begin, one, "matchpost-terminal", READ)
     grants.end_all(one)
     text = opened(client, one, apps[0])
     old = grants.of_refresh_token(text, apps[0]).grant
-    now = int(client.time()[0]) * 1000
+    now = time_ms(client)
     for days, lasts in ((UNUSED_DAYS - 1, True), (UNUSED_DAYS + 1, False)):
-        monkeypatch.setattr(
-            "infra.people.grants.time_ms", lambda _, days=days: now + days * 86_400_000
-        )
+        monkeypatch.setattr(module, "time_ms", lambda _, days=days: now + days * DAY)
         assert bool(grants.of_refresh_token(text, apps[0])) is lasts
         assert bool(grants.of(one)) is lasts
     # one that is used all the time ends after a year
-    busy = replace(old, used=now + (LASTS_DAYS - 1) * 86_400_000)
-    assert _end_of(busy) == old.created + LASTS_DAYS * 86_400_000
+    busy = replace(old, used=now + (LASTS_DAYS - 1) * DAY)
+    assert module._end_of(busy) == old.created + LASTS_DAYS * DAY
 
 
-def test_codes_that_nobody_uses_end_no_grant_that_is_used(redis_client):
-    one, owner = (
-        Accounts(redis_client, CHEAP).signup(name, "mad-hatter-1") for name in ("alice", "bob")
-    )
-    app = Apps(redis_client).register(owner, "A", "", ()).client_id
-    grants = Grants(redis_client)
-    text = opened(redis_client, one, app)
+def test_codes_that_nobody_uses_end_no_grant_that_is_used(client, one, app):
+    grants = Grants(client)
+    text = opened(client, one, app)
     codes = [grants.begin(one, app, READ)[1] for _ in range(2 * MOST_OF_APP)]
     assert grants.of_refresh_token(text, app)
     assert [bool(grants.of_code(code, app)) for code in codes] == [False] * 5 + [True] * 5
     for code in codes[-4:]:
-        opened(redis_client, one, app, code)
+        opened(client, one, app, code)
     assert grants.of_refresh_token(text, app)
-    opened(redis_client, one, app, codes[5])
+    opened(client, one, app, codes[5])
     assert grants.of_refresh_token(text, app) is None
-    assert len(Tokens(redis_client).list_of(one)) == MOST_OF_APP
+    assert len(Tokens(client).list_of(one)) == MOST_OF_APP

@@ -24,6 +24,11 @@ from tests.helpers.examples import refused
 from tests.helpers.proposals import ALICE, BOB, CAROL
 from workers.commands.handle import StartContexts
 
+BOARD, SHARDS = 17, 4
+NOW, DAY = 1_700_000_000_000, 86_400_000
+ONE, OTHER = bytes([1]) * 16, bytes([2]) * 16
+NO_TEXTS = [("x" * (TEXT_LIMIT + 1), Code.TOO_LONG), ("a\x00b", Code.BAD_REQUEST)]
+
 
 def command(number: int) -> bytes:
     return number.to_bytes(16, "big")
@@ -43,28 +48,22 @@ def test_a_start_that_an_earlier_version_noted_is_read(starts, redis_client):
     assert starts.add(ALICE, command(5), [BOB]) == BOB.hex()
 
 
-def test_three_against_one_other_and_a_repetition_is_none(starts):
+def test_three_against_one_other_and_twenty_in_all_and_a_repetition_is_none(starts):
     for number in range(MOST_BETWEEN_TWO):
         assert starts.add(ALICE, command(number), [BOB]) == ""
-    assert starts.add(ALICE, command(9), [CAROL, BOB]) == BOB.hex()
+    assert starts.add(ALICE, command(99), [CAROL, BOB]) == BOB.hex()
     assert starts.add(ALICE, command(0), [BOB]) == ""
-    assert starts.add(ALICE, command(9), [CAROL]) == ""
-    assert starts.add(BOB, command(9), [ALICE]) == ""
+    assert starts.add(ALICE, command(99), [CAROL]) == ""
+    assert starts.add(BOB, command(99), [ALICE]) == ""
     starts.remove(ALICE, [command(0), command(77)])
     starts.remove(ALICE, [])
     assert starts.add(ALICE, command(10), [BOB]) == ""
     assert len(starts.of(ALICE)) == MOST_BETWEEN_TWO + 1
-
-
-def test_twenty_of_one_account(starts):
-    for number in range(MOST_STARTS):
+    for number in range(20, 20 + MOST_STARTS - MOST_BETWEEN_TWO - 1):
         other = (number // MOST_BETWEEN_TWO).to_bytes(8, "big")
         assert starts.add(ALICE, command(number), [other]) == ""
-    assert starts.add(ALICE, command(MOST_STARTS), [BOB]) == "all"
-    assert starts.add(ALICE, command(0), [bytes(8)]) == ""
-
-
-BOARD = 17
+    assert starts.add(ALICE, command(100), [bytes(8)]) == "all"
+    assert starts.add(ALICE, command(10), [bytes(8)]) == ""
 
 
 def sealed() -> MatchState:
@@ -78,7 +77,8 @@ def sealed() -> MatchState:
     return evolve(state, Sealed(chain=0, k=0, waits=(0, 1)), NOW)
 
 
-def test_a_seat_is_seen_for_one_match_and_for_as_long_as_browsers_keep_texts(seen, redis_client):
+def test_a_seat_is_seen_for_one_match_and_for_as_long_as_browsers_keep_texts(redis_client):
+    seen = SeenTexts(redis_client)
     assert seen.unseen(BOARD, (ALICE, BOB), (0, 1)) == {0, 1}
     seen.note(ALICE, [BOARD], NOW)
     seen.note(BOB, [], NOW)
@@ -89,12 +89,6 @@ def test_a_seat_is_seen_for_one_match_and_for_as_long_as_browsers_keep_texts(see
     assert seen.unseen(BOARD, (ALICE,), (0,)) == {0}
     seen.forget(ALICE)
     assert not redis_client.exists(keys.seen_texts(ALICE))
-
-
-SHARDS = 4
-NOW, DAY = 1_700_000_000_000, 86_400_000
-ONE, OTHER = bytes([1]) * 16, bytes([2]) * 16
-NO_TEXTS = [("x" * (TEXT_LIMIT + 1), Code.TOO_LONG), ("a\x00b", Code.BAD_REQUEST)]
 
 
 def test_drafts_are_those_of_a_plain_model(client, new_id):
@@ -137,11 +131,6 @@ def test_drafts_live_in_the_slot_of_their_match_for_thirty_days_after_the_newest
 
 
 @pytest.fixture
-def notes(server: Redis) -> Notes:
-    return Notes(server)
-
-
-@pytest.fixture
 def statements(server: Redis) -> Statements:
     return Statements(server, lambda: 4, lambda: 1_000)
 
@@ -151,12 +140,8 @@ def starts(server: Redis) -> PendingStarts:
     return PendingStarts(server)
 
 
-@pytest.fixture
-def seen(redis_client: Redis) -> SeenTexts:
-    return SeenTexts(redis_client)
-
-
-def test_a_note_is_its_writers_alone_and_a_newer_one_replaces_it(notes, server):
+def test_a_note_is_its_writers_alone_and_a_newer_one_replaces_it(server):
+    notes = Notes(server)
     notes.put(ALICE, 12, "one")
     notes.put(BOB, 12, "bob's")
     notes.put(ALICE, 12, "  watch m5\nand ä  ")
@@ -168,20 +153,16 @@ def test_a_note_is_its_writers_alone_and_a_newer_one_replaces_it(notes, server):
     notes.put(ALICE, 12, " \n ")
     assert notes.get(ALICE, 12) == ""
     assert not server.exists(notes_key(ALICE))
-    notes.put(ALICE, 12, "one")
+    server.hset(notes_key(ALICE), mapping={str(board): "x" for board in range(MOST_NOTES)})
+    refused(Code.TOO_MANY, notes.put, ALICE, MOST_NOTES, "one more")
+    notes.put(ALICE, 12, "another")
+    assert notes.get(ALICE, 12) == "another"
     for _ in range(2):
         notes.forget(ALICE)
         assert (notes.get(ALICE, 12), notes.get(BOB, 12)) == ("", "bob's")
     server.delete(keys.account(ALICE))
     refused(Code.UNKNOWN_USER, notes.put, ALICE, 12, "one")
     assert not server.exists(notes_key(ALICE))
-
-
-def test_there_are_only_so_many_notes_and_the_old_ones_can_still_be_changed(notes, server):
-    server.hset(notes_key(ALICE), mapping={str(board): "x" for board in range(MOST_NOTES)})
-    refused(Code.TOO_MANY, notes.put, ALICE, MOST_NOTES, "one more")
-    notes.put(ALICE, 0, "another")
-    assert notes.get(ALICE, 0) == "another"
 
 
 def test_a_statement_is_bound_to_its_event_by_salt_and_digest_once_a_command(statements, server):
@@ -203,18 +184,14 @@ def test_a_statement_is_bound_to_its_event_by_salt_and_digest_once_a_command(sta
     assert not server.exists(keys.statement_boards(BOB))
 
 
-def test_a_statement_more_than_the_most_is_refused_and_others_have_their_own_room(statements):
+def test_the_statements_of_an_account_are_limited_and_erased_and_those_of_no_other(
+    statements, server
+):
     statements.put(12, ALICE, "one", ONE, 1)
     refused(Code.TOO_MANY, statements.put, 12, ALICE, "two", OTHER, 1)
     statements.put(12, ALICE, "two", OTHER, 2)
-    statements.put(12, BOB, "three", bytes(16), 1)
-    assert {one.text for one in statements.of_match(12)} == {"one", "two", "three"}
-
-
-def test_all_statements_of_an_account_are_erased_and_no_others(statements, server):
-    statements.put(12, ALICE, "one", ONE)
     statements.put(17, ALICE, "two", OTHER)
-    kept = statements.put(12, BOB, "three", OTHER)
+    kept = statements.put(12, BOB, "three", bytes(16), 1)
     for _ in range(2):
         statements.forget(ALICE)
         assert (statements.of_match(12), statements.of_match(17)) == ([kept], [])
@@ -226,8 +203,8 @@ def test_all_statements_of_an_account_are_erased_and_no_others(statements, serve
 
 def test_a_start_is_kept_as_it_was_asked_for_and_goes_with_its_account(starts, server):
     before, _ = server.time()
-    assert starts.add(ALICE, command(1), [BOB, CAROL]) == ""
-    assert starts.add(ALICE, command(2), [BOB]) == ""
+    for number, others in ((1, [BOB, CAROL]), (2, [BOB])):
+        assert starts.add(ALICE, command(number), others) == ""
     one, two = starts.of(ALICE)
     assert one == PendingStart(command(1), one.at, others=(BOB, CAROL))
     assert two == PendingStart(command(2), two.at, others=(BOB,))
@@ -239,8 +216,9 @@ def test_a_start_is_kept_as_it_was_asked_for_and_goes_with_its_account(starts, s
     assert not server.exists(keys.pending_starts(ALICE))
 
 
-def test_the_drain_tells_a_decision_whose_text_was_not_seen(seen, redis_client):
+def test_the_drain_tells_a_decision_whose_text_was_not_seen(redis_client):
     contexts, state = StartContexts(None, redis_client), sealed()
+    seen = SeenTexts(redis_client)
     for account, rest in ((None, {0, 1}), (ALICE, {1})):
         seen.note(account or BOB, [BOARD] * bool(account), NOW)
         for actor, body in ((ALICE, DeclineMatch()), (SERVER_ACCOUNT, FlagPlayer(ply=0))):

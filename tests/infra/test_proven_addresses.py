@@ -14,16 +14,11 @@ from domain.records import AccountId
 from infra.languages.wording import wording
 from infra.mail.addresses import AddressStatus
 from infra.mail.verification_codes import CODE_MS, VerificationCodes, format_code
+from infra.people import password_resets as of_resets
 from infra.people.accounts import Account, Accounts, MailAddress, read_address
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.accounts.code_requests import CODES_A_DAY
-from infra.people.password_resets import (
-    LINK_SECONDS,
-    LINKS_AN_HOUR,
-    MOST_REQUESTS,
-    REQUESTS_AN_HOUR,
-    PasswordResets,
-)
+from infra.people.password_resets import PasswordResets
 from infra.people.rate_limits import AttemptSource, attempts_from
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
@@ -128,11 +123,7 @@ def test_a_code_is_good_once_for_one_account_and_for_a_week(
     clock.now -= 1
     standing.prove(alice, code)
     refused(Code.BAD_ADDRESS, standing.prove, alice, code)
-
-
-def test_the_code_of_an_address_that_was_taken_away_proves_nothing(
-    codes, standing, alice, accounts
-):
+    # the code of an address that was taken away proves nothing
     code = issued(codes, alice)
     for addresses in ([], [HOME]):
         accounts.change_addresses_of(alice, addresses)
@@ -195,11 +186,7 @@ def test_an_address_mail_came_back_from_is_used_again_once_it_is_proven_anew(
     assert not address.usable
     standing.prove(alice, issued(codes, alice))
     assert accounts.record_of(alice).addresses[0].usable
-
-
-def test_what_comes_back_late_from_an_address_that_is_gone_changes_nothing(
-    standing, alice, accounts
-):
+    # what comes back late from an address that is gone changes nothing
     assert not standing.mark_bounced(alice, "a@b.example", "550")
     accounts.delete("alice", "mad-hatter", lambda _: None)
     assert not standing.mark_bounced(alice, HOME, "550")
@@ -209,16 +196,15 @@ def test_what_comes_back_late_from_an_address_that_is_gone_changes_nothing(
 def test_a_record_that_is_changed_at_the_same_moment_is_changed_after_that(
     redis_client, codes, alice
 ):
+    rivals = ["de", "fr"]
+
     class Contended(Accounts):
         """Accounts of which others change one at the same moment, twice."""
 
-        rivals = 2
-
         def change_of(self, account: AccountId, change: Callable[[Account], Account]) -> None:
             def late(record: Account) -> Account:
-                if self.rivals:
-                    self.rivals -= 1
-                    language = "de" if self.rivals else "fr"
+                if rivals:
+                    language = rivals.pop(0)
                     Accounts(redis_client, CHEAP).change_of(
                         account, lambda one: replace(one, language=language)
                     )
@@ -229,7 +215,6 @@ def test_a_record_that_is_changed_at_the_same_moment_is_changed_after_that(
     accounts = Contended(redis_client, CHEAP)
     assert AddressStatus(accounts, codes).mark_bounced(alice, HOME, "550")
     record = accounts.record_of(alice)
-    assert record is not None
     assert (record.language, record.addresses[0].bounced) == ("fr", "550")
 
 
@@ -240,50 +225,43 @@ def test_nothing_is_left_of_an_account_that_is_deleted(codes, alice, accounts, r
     assert left == []
 
 
-def proven(accounts, account, *addresses):
-    found = tuple(MailAddress(one, verified=True) for one in addresses)
-    accounts.change_of(account, lambda record: replace(record, addresses=found))
-
-
-def test_a_link_opens_once_and_its_text_is_not_stored(redis_client, alice, resets):
+def test_the_newest_link_opens_once_and_its_text_is_not_stored(
+    redis_client, accounts, alice, resets
+):
     text = resets.issue(alice)
     stored = redis_client.get(keys.password_reset(alice))
     assert text.encode() not in stored
     assert len(stored) == 32
-    assert 0 < redis_client.ttl(keys.password_reset(alice)) <= LINK_SECONDS
+    assert 0 < redis_client.ttl(keys.password_reset(alice)) <= of_resets.LINK_SECONDS
     assert resets.account_of(text) == resets.account_of(text) == alice
     assert resets.use(text) == alice
     assert resets.use(text) is None
     assert resets.account_of(text) is None
-
-
-def test_a_newer_link_ends_the_older_and_a_changed_one_is_none(accounts, alice, resets):
+    # a newer link ends the older, and a changed one is none
     older, newer = resets.issue(alice), resets.issue(alice)
     assert resets.account_of(older) is None
     assert resets.issue(accounts.signup("bob", PASSWORD))
     for bad in ("", "x", newer[:-1], newer[:20] + "A" * 34, newer + "A", f"../{newer}", "é" * 54):
         assert resets.use(bad) is None
-    assert resets.use(newer) == alice
-    made = [resets.issue(alice) for _ in range(LINKS_AN_HOUR)]
-    assert [text is not None for text in made] == [True] * (LINKS_AN_HOUR - 2) + [False] * 2
-    # the last one stays valid
-    assert resets.account_of(made[LINKS_AN_HOUR - 3]) == alice
+    assert [resets.issue(alice) for _ in range(3)] == [None] * 3
+    assert of_resets.LINKS_AN_HOUR == 3
+    assert resets.use(newer) == alice, "the last one stays valid"
 
 
 def test_a_network_may_ask_ten_times_an_hour_and_few_requests_wait(resets):
     with attempts_from(AttemptSource("203.0.113.7")):
-        for number in range(REQUESTS_AN_HOUR):
+        for number in range(of_resets.REQUESTS_AN_HOUR):
             resets.request(f"name{number}")
         with pytest.raises(Refusal, match="try again in an hour") as refusal:
             resets.request("one more")
         assert refusal.value.code is Code.TOO_FAST
     with attempts_from(AttemptSource("203.0.113.8")):
         resets.request("elsewhere")
-    assert len(resets.oldest(MOST_REQUESTS)) == REQUESTS_AN_HOUR + 1
-    for number in range(MOST_REQUESTS):
+    assert len(resets.oldest(of_resets.MOST_REQUESTS)) == of_resets.REQUESTS_AN_HOUR + 1
+    for number in range(of_resets.MOST_REQUESTS):
         resets.request(f"x{number}")
-    waiting = resets.oldest(2 * MOST_REQUESTS)
-    assert len(waiting) == MOST_REQUESTS
+    waiting = resets.oldest(2 * of_resets.MOST_REQUESTS)
+    assert len(waiting) == of_resets.MOST_REQUESTS
     resets.done(waiting[0])
     assert resets.oldest(1) == waiting[1:2]
 
@@ -300,11 +278,15 @@ def test_a_new_password_ends_all_that_the_old_one_opened(redis_client, accounts,
 
 
 def test_a_proven_address_leads_to_the_accounts_that_have_it_now(redis_client, accounts):
+    def proven(account, *addresses):
+        found = tuple(MailAddress(one, verified=True) for one in addresses)
+        accounts.change_of(account, lambda record: replace(record, addresses=found))
+
     owners = AddressOwners(redis_client)
     one, two = (accounts.signup(name, PASSWORD, ["A@Example.org"]) for name in ("ann", "amy"))
     assert owners.of("a@example.org") == []
-    proven(accounts, one, "A@Example.org")
-    proven(accounts, two, "a@example.org", "b@example.org")
+    proven(one, "A@Example.org")
+    proven(two, "a@example.org", "b@example.org")
     assert owners.of("a@EXAMPLE.org") == sorted([one, two])
     accounts.change_addresses_of(one, ["b@example.org"])
     assert owners.of("a@example.org") == owners.of("b@example.org") == [two]

@@ -9,16 +9,7 @@ from domain.errors import Refusal
 from infra.people import rate_limits
 from infra.people.account_macs import make_mac_key
 from infra.people.accounts import AccountRole, Accounts
-from infra.people.rate_limits import (
-    LOGGER,
-    AttemptSource,
-    CommandRateLimit,
-    LineBudget,
-    NetworkHashes,
-    SecurityEvent,
-    attempts_from,
-    note_security,
-)
+from infra.people.rate_limits import LOGGER, NetworkHashes, SecurityEvent, note_security
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
 from tests.fakes.app import CHEAP
@@ -32,7 +23,7 @@ PASSWORD = "mad-hatter"
 def lines(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch):
     """The lines so far, each as its event and fields; those that were returned are not returned again."""
     # other tests in this process may have used up its lines of this minute, or sent lines to a file
-    monkeypatch.setattr(rate_limits, "_BUDGET", LineBudget())
+    monkeypatch.setattr(rate_limits, "_BUDGET", rate_limits.LineBudget())
     logger = logging.getLogger(LOGGER)
     monkeypatch.setattr(logger, "propagate", False)
     monkeypatch.setattr(logger, "handlers", [caplog.handler])
@@ -54,10 +45,6 @@ def client():
 @pytest.fixture
 def accounts(client):
     return Accounts(client, CHEAP, password_rate=3)
-
-
-def events(found) -> list[str]:
-    return [event for event, _ in found]
 
 
 def test_each_event_of_an_account_has_a_line_with_its_id_only(accounts, client, lines):
@@ -95,9 +82,7 @@ def test_each_event_of_an_account_has_a_line_with_its_id_only(accounts, client, 
         ("login", {}),
         ("account-deleted", {}),
     ]
-
-
-def test_a_failed_login_has_the_account_if_there_is_one_and_never_what_was_typed(accounts, lines):
+    # a failed login has the account if there is one, and never what was typed
     account = accounts.signup("alice", PASSWORD)
     lines()
     for name in ("alice", "not a userid, but a secret"):
@@ -122,7 +107,7 @@ def test_a_network_is_a_hash_that_is_the_same_wherever_the_key_is(tmp_path: Path
 
 
 def test_a_limit_is_logged_once_a_window_with_account_or_network(accounts, lines):
-    limit = CommandRateLimit(1, timer=iter([0.0, 1.0, 2.0, 61.0, 62.0]).__next__)
+    limit = rate_limits.CommandRateLimit(1, timer=iter([0.0, 1.0, 2.0, 61.0, 62.0]).__next__)
     limit.check(b"\x01" * 8)
     for _ in range(2):
         with pytest.raises(Refusal):
@@ -132,12 +117,13 @@ def test_a_limit_is_logged_once_a_window_with_account_or_network(accounts, lines
         limit.check(b"\x01" * 8)
     assert lines() == [("limit", {"account": "01" * 8, "limit": "command_rate"})] * 2
 
-    with attempts_from(AttemptSource(NETWORK)):
+    with rate_limits.attempts_from(rate_limits.AttemptSource(NETWORK)):
         for _ in range(5):
             with pytest.raises(Refusal):
                 accounts.verify("nobody", "wrong")
     found = lines()
-    assert events(found) == [*["login-failed"] * 3, "limit", *["login-failed"] * 2]
+    failed = ["login-failed"]
+    assert [event for event, _ in found] == [*3 * failed, "limit", *2 * failed]
     assert {fields["network"] for _, fields in found} == {found[0][1]["network"]}
     assert NETWORK not in str(found)
     assert found[3][1]["limit"] == "password_rate"
@@ -146,11 +132,11 @@ def test_a_limit_is_logged_once_a_window_with_account_or_network(accounts, lines
 
 def test_strangers_can_cause_only_so_many_lines_and_the_log_says_how_many_are_missing(lines):
     now = 0.0
-    budget = LineBudget(2, lambda: now)
+    budget = rate_limits.LineBudget(2, lambda: now)
     for _ in range(5):
         note_security(SecurityEvent.LIMIT, budget=budget, limit="streams")
     note_security(SecurityEvent.LOGIN, b"\x01" * 8, budget=budget)
-    assert events(lines()) == ["limit", "limit", "login"]
+    assert [event for event, _ in lines()] == ["limit", "limit", "login"]
     now = 60.0
     note_security(SecurityEvent.LIMIT, budget=budget, limit="streams")
     assert lines() == [("left-out", {"lines": 3}), ("limit", {"limit": "streams"})]

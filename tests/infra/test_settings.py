@@ -3,15 +3,12 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
-from redis import Redis
 
 from domain.match.commands import PlayMove
 from infra.durability.durability import Mode
@@ -29,17 +26,15 @@ from tests.helpers.given import ALICE
 DOCS = Path(__file__).parents[2] / "docs" / "settings.md"
 
 
-def test_without_anything_set_the_defaults_hold(clean_environment: Path):
+def test_flags_go_above_the_environment_and_that_above_the_file_and_the_defaults(
+    clean_environment: Path,
+):
     settings = load()
     assert settings.data == clean_environment / "matchpost-data"
-    assert settings.redis_url is None
-    assert settings.queue_url is None
-    assert settings.durability is Mode.FSYNC
+    assert (settings.redis_url, settings.queue_url) == (None, None)
     assert settings.workers >= 1
     assert (settings.shards, settings.queue_cap) == (8, 100_000)
-
-
-def test_flags_go_above_the_environment_and_that_above_the_file(clean_environment: Path):
+    assert settings.durability is Mode.FSYNC
     data = clean_environment / "d"
     data.mkdir()
     (data / "matchpost.toml").write_text('workers = 2\nshards = 16\ndurability = "none"\n')
@@ -47,15 +42,12 @@ def test_flags_go_above_the_environment_and_that_above_the_file(clean_environmen
     settings = load({"workers": 5, "queue_cap": None}, environ)
     assert (settings.workers, settings.shards, settings.durability) == (5, 32, Mode.NONE)
     assert settings.queue_cap == 100_000
-
-
-def test_the_file_is_the_one_that_is_named(clean_environment: Path):
+    # or the file is the one that is named
     file = clean_environment / "etc" / "some.toml"
     file.parent.mkdir()
     file.write_text('data = "../var"\nworkers = 7\n')
     settings = load({}, {"MATCHPOST_CONFIG": str(file)})
-    assert settings.workers == 7
-    assert settings.data == clean_environment / "var"
+    assert (settings.workers, settings.data) == (7, clean_environment / "var")
 
 
 BAD = [
@@ -73,11 +65,11 @@ BAD = [
 
 
 @pytest.mark.usefixtures("clean_environment")
-@pytest.mark.parametrize(("environ", "sentence"), BAD)
-def test_a_bad_variable_is_refused_with_its_name(environ, sentence):
-    with pytest.raises(SettingsError, match=sentence) as refusal:
-        load({}, {f"MATCHPOST_{name}": value for name, value in environ.items()})
-    assert "secret" not in str(refusal.value)
+def test_a_bad_variable_is_refused_with_its_name():
+    for environ, sentence in BAD:
+        with pytest.raises(SettingsError, match=sentence) as refusal:
+            load({}, {f"MATCHPOST_{name}": value for name, value in environ.items()})
+        assert "secret" not in str(refusal.value)
 
 
 BAD_FILES = [
@@ -110,18 +102,12 @@ def test_a_child_reads_the_same_settings_and_a_password_is_not_shown():
     assert load({}, settings.environment()) == settings
 
 
-def test_every_field_is_described():
-    assert sorted(row.name for row in setting_table()) == sorted(
-        f.name for f in msgspec.structs.fields(Settings)
-    )
+def test_every_setting_is_described_in_the_table_and_in_the_documentation():
+    fields = sorted(field.name for field in msgspec.structs.fields(Settings))
+    assert sorted(row.name for row in setting_table()) == fields
     for row in setting_table():
         assert row.env == f"MATCHPOST_{row.name.upper()}"
-        assert row.meaning
-        assert row.expected
-        assert row.default
-
-
-def test_the_documentation_lists_exactly_the_settings_there_are():
+        assert all((row.meaning, row.expected, row.default))
     pattern = r"^\| `(\w+)` \| `(MATCHPOST_\w+)` \| (.*?) \| (.*) \|$"
     listed = re.findall(pattern, DOCS.read_text(), re.MULTILINE)
     assert listed == [(row.name, row.env, row.default, row.meaning) for row in setting_table()]
@@ -149,55 +135,41 @@ def test_a_process_that_comes_second_takes_the_id_of_the_first(tmp_path, monkeyp
     assert read_copy(Secret.STORE, settings) == first
 
 
-SCRIPT = """
-from infra.process.failpoints import failpoint
-for n in range(3):
-    failpoint("drain.read")
-    print(n, flush=True)
-    failpoint("drain.decided")
-"""
+def ended(setting: str) -> tuple[int, int]:
+    """Pass two points three times each in a process; return how many it passed, and how it ended."""
+    fault = failpoint_of({"MATCHPOST_FAULT": setting})
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:  # pragma: no cover - it is stopped or ends
+        for name in ("drain.read", "drain.decided") * 3:
+            fault(name)
+            os.write(writing, b".")
+        os._exit(0)
+    os.close(writing)
+    _, status = os.waitpid(child, os.WUNTRACED)
+    if os.WIFSTOPPED(status):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        how = signal.SIGSTOP
+    else:
+        how = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    with os.fdopen(reading, "rb") as passed:
+        return len(passed.read()), how
 
 
-def run(setting: str) -> tuple[str, int]:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        env={"MATCHPOST_FAULT": setting},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout, done.returncode
-
-
-def test_the_process_dies_at_the_point_and_count_asked_for(tmp_path: Path) -> None:
+def test_the_process_dies_at_the_point_and_count_asked_for_and_with_a_file_once(tmp_path) -> None:
     once = tmp_path / "once"
-    assert run("") == ("0\n1\n2\n", 0)
-    assert run("drain.decided:2") == ("0\n1\n", -9)
-    assert run(f"drain.read:1:{once},drain.decided:2") == ("0\n1\n", -9)
-    # with a file it dies only if it can remove it
-    once.touch()
-    assert run(f"drain.read:1:{once}") == ("", -9)
-    assert run(f"drain.read:1:{once}") == ("0\n1\n2\n", 0)
-
-
-def test_the_file_put_back_kills_again(tmp_path: Path) -> None:
-    once = tmp_path / "once"
-    fault = failpoint_of({"MATCHPOST_FAULT": f"drain.read:2:{once}:STOP"})
-    stopped: list[bool] = []
-    for armed in (True, False, True):
-        if armed:
+    assert ended("") == (6, 0)
+    assert ended("drain.decided:2") == (3, signal.SIGKILL)
+    # with a file it dies only if it can remove it, and again where it was put back
+    twice = f"drain.read:1:{once},drain.decided:2"
+    assert ended(twice) == (3, signal.SIGKILL)
+    for number, how in (("1", signal.SIGKILL), ("2", signal.SIGSTOP)):
+        setting = f"drain.read:{number}:{once}" + (":STOP" if how is signal.SIGSTOP else "")
+        for _ in range(2):
             once.touch()
-        child = os.fork()
-        if child == 0:  # pragma: no cover - it is stopped or ends
-            fault("drain.read")
-            fault("drain.read")
-            os._exit(0)
-        _, status = os.waitpid(child, os.WUNTRACED)
-        stopped.append(os.WIFSTOPPED(status))
-        if stopped[-1]:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-    assert stopped == [True, False, True]
+            assert ended(setting) == (2 * int(number) - 2, how)
+            assert ended(setting) == (6, 0)
 
 
 def test_a_setting_that_makes_no_sense_is_refused() -> None:
@@ -207,61 +179,27 @@ def test_a_setting_that_makes_no_sense_is_refused() -> None:
             failpoint_of({"MATCHPOST_FAULT": setting})
 
 
-class Clock:
-    """A timer that is set by hand, and the times at which work was done."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.done: list[float] = []
-
-    def __call__(self) -> float:
-        return self.now
-
-    def work(self) -> None:
-        """Note that it was done."""
-        self.done.append(self.now)
-
-    def turn(self, tick, until: int) -> list[float]:
-        """Call once a second; return when the work was done."""
-        for second in range(until):
-            self.now = float(second)
-            tick()
-        return self.done
-
-
 def test_work_that_fails_is_tried_again_after_the_interval() -> None:
-    clock = Clock()
+    now, done = 0.0, []
 
     def work() -> None:
-        clock.work()
+        done.append(now)
         raise OSError("away")
 
-    tick = every(3.0, work, clock)
+    tick = every(3.0, work, lambda: now)
     for second in range(5):
-        clock.now = float(second)
-        if second in (0, 3):
-            with pytest.raises(OSError, match="away"):
-                tick()
-        else:
+        now = float(second)
+        with pytest.raises(OSError, match="away") if second in (0, 3) else nullcontext():
             tick()
-    assert clock.done == [0.0, 3.0]
+    assert done == [0.0, 3.0]
 
 
-@pytest.fixture
-def status(redis_client: Redis, tmp_path: Path) -> Status:
-    """The status of a server with a match in which a move waits to be decided."""
+def test_a_changed_pointer_of_a_projection_hides_the_lag_and_nothing_else(redis_client, tmp_path):
+    """In the status of a server with a match in which a move waits to be decided."""
     bench = Bench(redis_client, tmp_path / "seeds")
     bench.start(1)
     bench.send(ALICE, PlayMove(text="m13-j7", ply=0), 1)
-    return Status(Settings(data=tmp_path), redis_client, redis_client, bench.store)
-
-
-def commands(client: Redis) -> int:
-    info: Any = client.info("stats")
-    return int(info["total_commands_processed"])
-
-
-def test_a_changed_pointer_of_a_projection_hides_the_lag_and_nothing_else(status, redis_client):
+    status = Status(Settings(data=tmp_path), redis_client, redis_client, bench.store)
     (log,) = [keys.log(shard) for shard in range(4) if redis_client.exists(keys.log(shard))]
     redis_client.delete(log)
     redis_client.set(log, "not a stream")

@@ -5,7 +5,7 @@ import logging
 import random
 import re
 import string
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from typing import Any
@@ -18,29 +18,11 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
+from infra.people import sessions as of_sessions
+from infra.people import tokens as of_tokens
 from infra.people.accounts import Accounts
-from infra.people.sessions import (
-    LABEL_LENGTH,
-    MOST_SESSIONS,
-    UNLISTED_SECONDS,
-    FreshSession,
-    Sessions,
-    list_key,
-    record_key,
-)
-from infra.people.tokens import (
-    DAYS,
-    LENGTH,
-    MOST_TOKENS,
-    UNLISTED_MS,
-    USUAL_DAYS,
-    AsyncTokens,
-    FreshToken,
-    Scope,
-    Token,
-    Tokens,
-    digest_of,
-)
+from infra.people.sessions import MOST_SESSIONS, FreshSession, Sessions, list_key, record_key
+from infra.people.tokens import FreshToken, Scope, Token, Tokens, digest_of
 from infra.people.tokens.tokens import make_token
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
@@ -56,6 +38,7 @@ DAY = 24 * 3_600_000
 MIDNIGHT = 19_700 * DAY
 FOR_GOOD = -1
 """What Redis calls the life of a key that does not expire."""
+ALPHABET = string.ascii_letters + string.digits + "-_"
 
 
 @pytest.fixture
@@ -94,7 +77,7 @@ def everything(client: Redis) -> bytes:
 class SessionWay:
     """Sessions, spoken to as both kinds of secrets are."""
 
-    most, records, left_ms = MOST_SESSIONS, "{w:*", 1000 * UNLISTED_SECONDS
+    most, records, left_ms = MOST_SESSIONS, "{w:*", 1000 * of_sessions.UNLISTED_SECONDS
 
     def __init__(self, client: Redis, clock: Clock | None = None) -> None:
         self.store = Sessions(client, clock)
@@ -111,7 +94,7 @@ class SessionWay:
 class TokenWay:
     """Access tokens, in the same way."""
 
-    most, records, left_ms = MOST_TOKENS, "{t:*", UNLISTED_MS
+    most, records, left_ms = of_tokens.MOST_TOKENS, "{t:*", of_tokens.UNLISTED_MS
 
     def __init__(self, client: Redis, clock: Clock | None = None) -> None:
         self.store = Tokens(client, clock)
@@ -167,17 +150,13 @@ def test_secrets_are_good_until_they_are_ended_by_their_account_as_a_plain_model
     assert len({one.text for one in made}) == len({one.id for one in made}) == len(made)
 
 
-def test_nothing_that_is_stored_or_shown_tells_the_text(way, server):
+def test_nothing_that_is_stored_or_shown_tells_the_text_and_half_a_hash_is_not_enough(way, server):
     opened = way.open(ALICE)
     secret = opened.text[3:-6].encode()
     assert way.id_of(opened.text) == opened.id
     assert secret not in everything(server)
     assert secret not in repr(opened).encode()
     assert opened.id in repr(opened)
-
-
-def test_half_a_hash_that_fits_is_not_enough(way, server):
-    opened = way.open(ALICE)
     (name,) = server.keys(way.records)
     data = bytearray(server.get(name))
     data[31] ^= 1
@@ -196,11 +175,10 @@ def test_a_secret_ends_with_its_account_and_who_has_none_gets_none(way, server):
 
 def test_killed_anywhere_no_secret_stays_that_is_not_listed(way, server, valkey, clock):
     way.open(ALICE)  # from here on the server knows the script
+    listing = (f"{keys.account(ALICE)}:sessions", keys.tokens(ALICE))
 
     def prepare() -> Callable[[Redis], object]:
-        server.delete(
-            *server.keys(way.records), f"{keys.account(ALICE)}:sessions", keys.tokens(ALICE)
-        )
+        server.delete(*server.keys(way.records), *listing)
         return lambda client: type(way)(client, clock).open(ALICE)
 
     for _ in interrupted(valkey, prepare):
@@ -211,21 +189,20 @@ def test_killed_anywhere_no_secret_stays_that_is_not_listed(way, server, valkey,
         assert all(server.pttl(name) > 0 for name in server.keys(way.records))
 
 
-def days_left(client: Redis) -> float:
-    (digest,) = client.hgetall(list_key(ALICE)).values()
-    return client.pttl(record_key(digest)) / DAY
-
-
 def test_a_session_ends_after_14_days_without_use_or_30_days_after_the_login(
     sessions, redis_client, clock
 ):
     opened, start = sessions.open(ALICE), clock.now
-    assert 14.9 < days_left(redis_client) <= 15
+    (digest,) = redis_client.hgetall(list_key(ALICE)).values()
+
+    def days_left() -> float:
+        return redis_client.pttl(record_key(digest)) / DAY
+
+    assert 14.9 < days_left() <= 15
     for day, left in ((10, 15), (20, 10), (29, 1)):
         clock.now = start + day * DAY
         assert sessions.check(opened.text) is not None
-        assert left - 0.1 < days_left(redis_client) <= left
-    (digest,) = redis_client.hgetall(list_key(ALICE)).values()
+        assert left - 0.1 < days_left() <= left
     redis_client.delete(record_key(digest))
     assert sessions.check(opened.text) is None
     assert sessions.list_of(ALICE) == []
@@ -234,75 +211,56 @@ def test_a_session_ends_after_14_days_without_use_or_30_days_after_the_login(
 
 def test_only_the_day_of_the_last_use_is_written_down_and_once(sessions, clock, monkeypatch):
     opened = sessions.open(ALICE)
-    sessions.check(opened.text)
+    found = sessions.check(opened.text)
     assert sessions.list_of(ALICE)[0].last_used is None
     clock.now += 3 * DAY
     sessions.check(opened.text)
     assert sessions.list_of(ALICE)[0].last_used == MIDNIGHT + 3 * DAY
-    monkeypatch.setattr(sessions._client, "set", pytest.fail)
-    clock.now += DAY // 2
-    assert sessions.check(opened.text) is not None
-
-
-def test_what_is_ended_while_its_use_is_written_down_does_not_come_back(sessions, clock):
-    opened = sessions.open(ALICE)
-    found = sessions.check(opened.text)
+    with monkeypatch.context() as patched:
+        patched.setattr(sessions._client, "set", pytest.fail)
+        clock.now += DAY // 2
+        assert sessions.check(opened.text) is not None
+    # what is ended while its use is written down does not come back
     sessions.end(ALICE, opened.id)
     sessions.note_use(opened.text, found._replace(now=clock.now + DAY))
     assert sessions.check(opened.text) is None
 
 
-def test_all_others_are_ended_at_once(sessions):
-    stays, goes, bobs = sessions.open(ALICE), sessions.open(ALICE), sessions.open(BOB)
-    sessions.end_others(ALICE, stays.id)
-    assert sessions.check(goes.text) is None
-    assert sessions.check(stays.text) is not None
-    assert sessions.check(bobs.text) is not None
-
-
-def test_one_session_too_many_ends_the_oldest(sessions, clock):
-    opened = []
+def test_one_session_too_many_ends_the_oldest_and_all_others_are_ended_at_once(sessions, clock):
+    opened, bobs = [], sessions.open(BOB)
     for _ in range(MOST_SESSIONS + 2):
         clock.now += 1
         opened.append(sessions.open(ALICE))
     good = [session.id for session in opened if sessions.check(session.text)]
     assert good == [session.id for session in opened[2:]]
+    sessions.end_others(ALICE, good[0])
+    assert [one.id for one in opened if sessions.check(one.text)] == good[:1]
+    assert sessions.check(bobs.text) is not None
 
 
-def test_a_label_is_cut_and_holds_nothing_unprintable(sessions):
+def test_a_session_is_known_by_its_text_and_has_a_label_that_is_cut_and_printable(sessions):
     opened = sessions.open(ALICE, "Fire\x00fox\n" + "x" * 500)
     assert opened.label.startswith("Firefoxx")
-    assert len(opened.label) == LABEL_LENGTH
+    assert len(opened.label) == of_sessions.LABEL_LENGTH
+    session = sessions.check(opened.text).session
+    assert (session.account, session.id, session.label) == (ALICE, opened.id, opened.label)
+    assert len(opened.text) == 43, "256 bits"
+    for text in ("", "a", "a" * 42, "a" * 43, "a" * 44, "ä" * 43, "a" * 42 + "\n"):
+        assert sessions.check(text) is None
 
 
-def test_a_token_that_was_issued_is_good(tokens, clock):
-    issued = tokens.issue(ALICE, "  my phone ", [Scope.PLAY, Scope.READ, Scope.PLAY])
-    assert check_one(tokens, issued.text) == shown(issued)
-    assert shown(issued) == Token(
-        account=ALICE,
-        id=issued.id,
-        label="my phone",
-        scopes=(Scope.READ, Scope.PLAY),
-        created=clock.now,
-        expires=clock.now + USUAL_DAYS * DAY,
-    )
-    assert re.fullmatch("[0-9a-f]{16}", issued.id)
-
-
-def test_many_tokens_are_checked_in_the_order_of_their_texts(tokens):
-    one, two = (tokens.issue(account, "phone", ["play"]) for account in (ALICE, BOB))
+def test_tokens_are_checked_in_the_order_of_their_texts(tokens, clock):
+    one = tokens.issue(ALICE, "  my phone ", [Scope.PLAY, Scope.READ, Scope.PLAY])
+    assert shown(one) == Token(
+        account=ALICE, id=one.id, label="my phone", scopes=(Scope.READ, Scope.PLAY),
+        created=clock.now, expires=clock.now + of_tokens.USUAL_DAYS * DAY,
+    )  # fmt: skip
+    assert re.fullmatch("[0-9a-f]{16}", one.id)
+    two = tokens.issue(BOB, "phone", ["play"])
     texts = [two.text, make_token(), one.text, "nonsense", one.text, one.text[:-1]]
     assert check(tokens, texts) == [shown(two), None, shown(one), None, shown(one), None]
     assert check(Tokens(Redis(unix_socket_path="/nowhere")), ["nonsense"]) == [None]
     refused(Code.UNKNOWN_TOKEN, check_one, tokens, make_token())
-
-
-async def checked_by(
-    url: str, clock: Any, test: Callable[[AsyncTokens, Any], Awaitable[Any]]
-) -> Any:
-    """Return what a test returns of tokens that an event loop checks by a pipeline."""
-    async with make_async_client(url) as client, AutoPipeline(client) as pipe:
-        return await test(AsyncTokens(pipe, ServerTime(clock)), pipe)
 
 
 def test_an_event_loop_checks_tokens_alike_and_reads_more_in_the_same_exchange(
@@ -310,25 +268,26 @@ def test_an_event_loop_checks_tokens_alike_and_reads_more_in_the_same_exchange(
 ):
     issued = tokens.issue(ALICE, "phone", ["play"])
     server.set("more", "read")
-    exchanges = []
-    submit = AutoPipeline.submit
+    exchanges, submit = [], AutoPipeline.submit
     monkeypatch.setattr(
         AutoPipeline, "submit", lambda pipe, asked: exchanges.append(asked) or submit(pipe, asked)
     )
 
-    async def ask(checked: AsyncTokens, _: AutoPipeline) -> None:
-        texts = [issued.text, make_token(), "nonsense"]
-        assert [await checked.check(text) for text in texts] == [shown(issued), None, None]
-        good = check_one(tokens, issued.text)
-        assert good.last_used == MIDNIGHT
-        exchanges.clear()
-        more = [("GET", "more")]
-        assert await checked.check_and_read(issued.text, more) == (good, [b"read"])
-        assert await checked.check_and_read(make_token(), more) == (None, [b"read"])
-        assert await checked.check_and_read("nonsense", more) == (None, [])
-        assert len(exchanges) == 2
+    async def ask() -> None:
+        async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
+            checked = of_tokens.AsyncTokens(pipe, ServerTime(clock))
+            texts = [issued.text, make_token(), "nonsense"]
+            assert [await checked.check(text) for text in texts] == [shown(issued), None, None]
+            good = check_one(tokens, issued.text)
+            assert good.last_used == MIDNIGHT
+            exchanges.clear()
+            more: list[tuple[Any, ...]] = [("GET", "more")]
+            assert await checked.check_and_read(issued.text, more) == (good, [b"read"])
+            assert await checked.check_and_read(make_token(), more) == (None, [b"read"])
+            assert await checked.check_and_read("nonsense", more) == (None, [])
+            assert len(exchanges) == 2
 
-    asyncio.run(checked_by(valkey.url, clock, ask))
+    asyncio.run(ask())
 
 
 def test_an_error_of_the_server_is_raised_and_not_taken_for_a_refusal(tokens, redis_client):
@@ -346,27 +305,22 @@ def test_labels_scopes_and_days_that_are_none_are_refused(tokens, server):
     assert "61" in refused(Code.TOO_LONG, tokens.issue, ALICE, "é" * 61, ["play"])
     for scopes in ([], ["root"], ["play", "all"], "play"):
         assert "read, play, account" in refused(Code.BAD_REQUEST, tokens.issue, ALICE, "x", scopes)
-    for days in (0, -1, DAYS[-1] + 1):
+    for days in (0, -1, of_tokens.DAYS[-1] + 1):
         assert str(days) in refused(Code.BAD_REQUEST, tokens.issue, ALICE, "x", ["play"], days)
     assert everything(server) == kept
     assert tokens.issue(ALICE, "é" * 60, ["play"]).label == "é" * 60
 
 
-@pytest.mark.parametrize("days", [1, 30, DAYS[-1]])
-def test_a_token_is_good_for_its_days_and_gone_from_the_server_after_them(
-    tokens, redis_client, clock, days
-):
-    issued = tokens.issue(ALICE, "phone", ["play"], days)
-    name = keys.token(digest_of(issued.text))
-    assert days * DAY - 60_000 < redis_client.pttl(name) <= days * DAY
-    clock.now += days * DAY - 1
-    assert check_one(tokens, issued.text).id == issued.id
-    clock.now += 1
-    refused(Code.UNKNOWN_TOKEN, check_one, tokens, issued.text)
-    assert tokens.list_of(ALICE) == []
-
-
-def test_a_token_may_last_until_it_is_revoked(tokens, redis_client, clock):
+def test_a_token_is_good_for_its_days_or_until_it_is_revoked(tokens, redis_client, clock):
+    for days in (1, 30, of_tokens.DAYS[-1]):
+        issued = tokens.issue(ALICE, "phone", ["play"], days)
+        name = keys.token(digest_of(issued.text))
+        assert days * DAY - 60_000 < redis_client.pttl(name) <= days * DAY
+        clock.now += days * DAY - 1
+        assert check_one(tokens, issued.text).id == issued.id
+        clock.now += 1
+        refused(Code.UNKNOWN_TOKEN, check_one, tokens, issued.text)
+        assert tokens.list_of(ALICE) == []
     issued = tokens.issue(ALICE, "phone", ["play"], None)
     assert issued.expires is None
     assert redis_client.ttl(keys.token(digest_of(issued.text))) == FOR_GOOD
@@ -406,31 +360,24 @@ def test_tokens_are_good_where_a_full_server_can_not_write_their_use(tokens, red
     assert check_one(tokens, issued.text).last_used == MIDNIGHT
 
 
-def test_an_account_has_at_most_50_tokens(tokens, redis_client):
-    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(MOST_TOKENS)]
-    assert str(MOST_TOKENS) in refused(Code.TOO_MANY, tokens.issue, ALICE, "one more", ["play"])
-    assert len(redis_client.keys("{t:*")) == len(tokens.list_of(ALICE)) == MOST_TOKENS
+def test_an_account_has_at_most_50_tokens_and_those_that_have_ended_leave_room(
+    tokens, redis_client
+):
+    issued = [
+        tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(of_tokens.MOST_TOKENS)
+    ]
+    assert str(of_tokens.MOST_TOKENS) in refused(
+        Code.TOO_MANY, tokens.issue, ALICE, "one more", ["play"]
+    )
+    assert len(redis_client.keys("{t:*")) == len(tokens.list_of(ALICE)) == of_tokens.MOST_TOKENS
     tokens.issue(BOB, "bob's", ["play"])
     tokens.revoke(ALICE, issued[7].id)
-    assert tokens.issue(ALICE, "one more", ["play"]).label == "one more"
-
-
-def test_tokens_that_have_expired_leave_room_for_others(tokens, redis_client):
-    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(MOST_TOKENS)]
     for token in issued[:3]:  # as Redis does by itself when their time has come
         redis_client.delete(keys.token(digest_of(token.text)))
-    new = [tokens.issue(ALICE, f"new {number}", ["play"]) for number in range(3)]
-    assert {token.id for token in tokens.list_of(ALICE)} == {t.id for t in issued[3:] + new}
+    new = [tokens.issue(ALICE, f"new {number}", ["play"]) for number in range(4)]
+    left = {token.id for token in [*issued[3:7], *issued[8:], *new]}
+    assert {token.id for token in tokens.list_of(ALICE)} == left
     refused(Code.TOO_MANY, tokens.issue, ALICE, "one more", ["play"])
-
-
-def left(client: Redis) -> list[bytes]:
-    """What is stored beside attempts at passwords, which a kill may leave for a while."""
-    return [name for name in client.scan_iter() if not name.startswith(b"logins:")]
-
-
-def delete_alice(client: Redis) -> None:
-    Accounts(client, CHEAP).delete("alice", "mad-hatter", Tokens(client).forget)
 
 
 def test_a_token_that_is_revoked_at_any_step_is_good_or_gone(tokens, server, valkey, clock):
@@ -465,6 +412,9 @@ def test_an_account_deleted_at_any_step_leaves_no_token(redis_client, valkey):
     accounts, tokens = Accounts(redis_client, CHEAP), Tokens(redis_client)
     texts, made, seen, answers = [], [], set(), set()
 
+    def delete_alice(client: Redis) -> None:
+        Accounts(client, CHEAP).delete("alice", "mad-hatter", Tokens(client).forget)
+
     def signed_up() -> bytes:
         redis_client.flushall()
         made.append(accounts.signup("alice", "mad-hatter"))
@@ -482,7 +432,8 @@ def test_an_account_deleted_at_any_step_leaves_no_token(redis_client, valkey):
         seen.add((whole, all(good)))
         with suppress(Refusal):  # it was finished
             delete_alice(redis_client)
-        assert left(redis_client) == []
+        # attempts at passwords may be left by a kill for a while
+        assert [key for key in redis_client.scan_iter() if not key.startswith(b"logins:")] == []
     assert seen == {(True, True), (True, False), (False, False)}
 
     def issue() -> Callable[[Redis], object]:
@@ -495,19 +446,16 @@ def test_an_account_deleted_at_any_step_leaves_no_token(redis_client, valkey):
     assert answers >= {Code.UNKNOWN_USER, Code.BUSY}
 
 
-ALPHABET = string.ascii_letters + string.digits + "-_"
-
-
 def test_a_token_is_a_prefix_and_49_characters_that_need_no_quoting():
     made = {make_token() for _ in range(1000)}
     assert len(made) == 1000
     text = made.pop()
     assert re.fullmatch(r"mp_[A-Za-z0-9_-]{49}", text)
-    assert len(text) == LENGTH
+    assert len(text) == of_tokens.LENGTH
     assert digest_of(text) == sha256(text.encode()).digest()
 
 
-@given(st.integers(0, LENGTH - 1), st.sampled_from(ALPHABET + " é\n."))
+@given(st.integers(0, of_tokens.LENGTH - 1), st.sampled_from(ALPHABET + " é\n."))
 def test_a_token_with_one_wrong_character_is_no_token(place, character):
     text = make_token()
     assume(text[place] != character)
@@ -521,17 +469,3 @@ def test_a_token_with_one_wrong_character_is_no_token(place, character):
 def test_any_other_text_is_no_token_and_is_not_repeated(text):
     sentence = refused(Code.UNKNOWN_TOKEN, digest_of, text)
     assert len(text) < 20 or text not in sentence
-
-
-def test_no_two_texts_are_alike_and_each_has_256_bits(sessions):
-    texts = {sessions.open(ALICE).text for _ in range(MOST_SESSIONS)}
-    assert len(texts) == MOST_SESSIONS
-    assert {len(text) for text in texts} == {43}
-
-
-def test_a_session_is_known_by_its_text_and_any_other_text_is_none(sessions):
-    opened = sessions.open(ALICE, "Firefox on Linux")
-    session = sessions.check(opened.text).session
-    assert (session.account, session.id, session.label) == (ALICE, opened.id, "Firefox on Linux")
-    for text in ("", "a", "a" * 42, "a" * 43, "a" * 44, "ä" * 43, "a" * 42 + "\n"):
-        assert sessions.check(text) is None

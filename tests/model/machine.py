@@ -13,20 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from domain.aggregates import Decider
-from domain.match.commands import (
-    AnswerOffer,
-    Command,
-    CommandEnvelope,
-    DeclineMatch,
-    MakeOffer,
-    PlayMove,
-    ResignMatch,
-    StartMatch,
-)
+from domain.match import commands
+from domain.match.commands import Command, CommandEnvelope, MakeOffer, PlayMove, StartMatch
 from domain.match.decide import decide
 from infra.durability.durability import Mode
 from infra.redis import keys
-from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
+from infra.redis.keys import Lane, all_lanes, shard_of
 from infra.store.gateway import submission_of
 from infra.store.layout import Layout
 from infra.store.leases import LEASE_MS, LaneLeases
@@ -40,7 +32,6 @@ from workers.commands.drain import Drain
 
 SHARDS, LANES, CAP = 4, 2, 30
 DOOR = "reply:model"
-
 BOARDS = st.integers(1, 5)
 LANE = st.sampled_from(all_lanes(LANES))
 ACTORS = st.sampled_from([ALICE, BOB, CAROL])
@@ -49,11 +40,14 @@ OPTIONS = st.sampled_from(
 )
 BAD_STARTS = st.sampled_from(
     [
-        StartMatch(rules="pow2/9", options=(), seats=(ALICE, BOB)),
-        StartMatch(rules="pow2/1", options=("-quick",), seats=(ALICE, BOB)),
-        StartMatch(rules="pow2/1", options=("-fast", "-middle"), seats=(ALICE, BOB)),
-        StartMatch(rules="pow2/1", options=(), seats=(ALICE, ALICE)),
-        StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB, CAROL)),
+        StartMatch(rules=rules, options=options, seats=seats)
+        for rules, options, seats in (
+            ("pow2/9", (), (ALICE, BOB)),
+            ("pow2/1", ("-quick",), (ALICE, BOB)),
+            ("pow2/1", ("-fast", "-middle"), (ALICE, BOB)),
+            ("pow2/1", (), (ALICE, ALICE)),
+            ("pow2/1", (), (ALICE, BOB, CAROL)),
+        )
     ]
 )
 NO_MOVES = ("", "?", "m13:j7", "a13-z9", "m13-m5:l4,l4", "m13-m5:", "m13-m9-m5", "x" * 513)
@@ -62,15 +56,10 @@ FOREIGN = ("a1-\u212a5", "m13-\u2029m9", "\uff4d13-m9")
 TEXTS = st.sampled_from(NO_MOVES + MOVES + FOREIGN)
 WORDS = st.sampled_from(
     [
-        MakeOffer(kind="draw"),
-        MakeOffer(kind="undo"),
-        MakeOffer(kind="abort"),
-        MakeOffer(kind="pause"),
-        MakeOffer(kind="tea"),
-        AnswerOffer(accept=True),
-        AnswerOffer(accept=False),
-        ResignMatch(),
-        DeclineMatch(),
+        *(MakeOffer(kind=kind) for kind in ("draw", "undo", "abort", "pause", "tea")),
+        *(commands.AnswerOffer(accept=accept) for accept in (True, False)),
+        commands.ResignMatch(),
+        commands.DeclineMatch(),
     ]
 )
 
@@ -80,7 +69,6 @@ class Died(Exception):  # noqa: N818 - it says what happened
 
 
 def die() -> None:
-    """Be killed."""
     raise Died
 
 
@@ -234,7 +222,7 @@ class MatchServer(RuleBasedStateMachine):
         """One offers a draw, and the other answers."""
         pair = (ALICE, BOB) if first else (BOB, ALICE)
         self._new(board, pair[0], MakeOffer(kind="draw"))
-        self._new(board, pair[1], AnswerOffer(accept=accept))
+        self._new(board, pair[1], commands.AnswerOffer(accept=accept))
 
     @precondition(lambda self: self.sent)
     @rule(which=st.integers(0, 999), times=st.integers(1, 3))
@@ -257,17 +245,12 @@ class MatchServer(RuleBasedStateMachine):
     # what is done with it
 
     def _drain(self, lane: Lane, stopping: Callable[[], bool] = lambda: False) -> int:
-        drain = Drain(
-            self.store, self.lanes, self.client, lane, stopping=stopping, decider=self.decider
-        )
-        return drain.run()
+        place = (self.store, self.lanes, self.client, lane)
+        return Drain(*place, stopping=stopping, decider=self.decider).run()
 
     def _lane(self, lane: Lane) -> list[Waiting]:
-        return [
-            waits
-            for waits in self.model.waiting
-            if lane_of(shard_of(waits.sent.match, SHARDS), LANES, SHARDS) == lane
-        ]
+        shards = set(lane.shards(SHARDS))
+        return [one for one in self.model.waiting if shard_of(one.sent.match, SHARDS) in shards]
 
     def _compare(self, lane: Lane, *, died: bool = False) -> None:
         """Ask the inboxes how far the drain came, and compare."""

@@ -11,28 +11,18 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from domain.match.commands import (
-    AnswerOffer,
-    Command,
-    CommandEnvelope,
-    DeclineMatch,
-    MakeOffer,
-    PlayMove,
-    ResignMatch,
-    StartMatch,
-)
+from domain.match import commands
+from domain.match.commands import Command, CommandEnvelope, MakeOffer, PlayMove, StartMatch
 from tests.games.pow2 import reference as pow2
 
 REFUSALS = 50
 TRIES = 3
-
 STARTS = {
     "": ("m1 m13", "a1 a13"),
     "-fast": ("m1 i5 i9 m13", "a1 e5 e9 a13"),
     "-middle": ("m7 g13", "g1 a7"),
 }
 SWITCHES = ("-exact", "-noborder")
-
 Board = dict[str, str]
 Event = list[object]
 
@@ -88,8 +78,7 @@ class Match:
             raise Refused("not-a-player")
         if self.over:
             raise Refused("match-over")
-        seat = self.seats.index(actor)
-        return self._turn(seat, command)
+        return self._turn(self.seats.index(actor), command)
 
     def _turn(self, seat: int, command: Command) -> list[Event]:
         match command:
@@ -97,11 +86,11 @@ class Match:
                 return self._move(seat, command)
             case MakeOffer():
                 return self._offer(seat, command.kind)
-            case AnswerOffer():
+            case commands.AnswerOffer():
                 return self._answer(seat, accept=command.accept)
-            case ResignMatch():
+            case commands.ResignMatch():
                 return [["resigned", seat], self._end([1 - seat], "resignation")]
-            case DeclineMatch():
+            case commands.DeclineMatch():
                 if seat in self.moved:
                     raise Refused("too-late")
                 return [["declined", seat], self._end([], "declined")]

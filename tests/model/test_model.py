@@ -26,15 +26,13 @@ from tests.helpers.examples import FULL
 from tests.model.machine import MatchServer, Steps
 
 STEPS = 50
-
 SEED = 3
 """Of the sequences that meet each fault; with another it may take a hundred times as long."""
 
 
-def sequences(sample: int, full: int = 5_000) -> settings:
-    """So many sequences, or with the profile `full` as many as that."""
+def sequences(count: int) -> settings:
     return settings(
-        max_examples=full if FULL else sample,
+        max_examples=count,
         stateful_step_count=STEPS,
         deadline=None,
         suppress_health_check=list(HealthCheck),
@@ -64,7 +62,9 @@ class OnValkey(MatchServer):
         return client
 
 
-def report(machine: type[MatchServer]) -> None:
+def run(machine: type[MatchServer], sample: int, full: int = 5_000) -> None:
+    """Run so many sequences, or with the profile `full` as many as that."""
+    run_state_machine_as_test(machine, settings=sequences(full if FULL else sample))
     print(  # noqa: T201 - the figures of a run by hand
         f"\n{machine.__name__}: {machine.sequences} sequences, {machine.steps} steps, "
         f"{machine.commands_sent} commands"
@@ -74,16 +74,14 @@ def report(machine: type[MatchServer]) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(0 if FULL else 300)
 def test_the_server_does_what_the_model_does() -> None:
-    run_state_machine_as_test(OnFake, settings=sequences(12))
-    report(OnFake)
+    run(OnFake, 8)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(0 if FULL else 300)
 def test_a_real_server_with_fsync_does_too(valkey: EmbeddedServer) -> None:
     OnValkey.server = valkey
-    run_state_machine_as_test(OnValkey, settings=sequences(4, full=500))
-    report(OnValkey)
+    run(OnValkey, 8, full=500)
 
 
 # the model is no rubber stamp: it notices what is wrong
@@ -142,7 +140,7 @@ class Doubles(OnFake):
 def test_a_server_with_a_fault_is_told_from_the_model(machine: type[MatchServer]) -> None:
     # the same sequences each time: whether a fault is met, and how soon, must not be a matter of luck
     once = settings(
-        sequences(1_000, full=1_000),
+        sequences(1_000),
         phases=[Phase.generate],
         database=None,
         report_multiple_bugs=False,
