@@ -20,7 +20,7 @@ FILE = Path(__file__).with_name("frozen.json")
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from domain.games import GAMES  # noqa: E402
+from domain import games  # noqa: E402
 from domain.match import commands  # noqa: E402
 from domain.match.events import Event  # noqa: E402
 from domain.match.history import AnchorLeaf, EventEnvelope, RefusedLeaf  # noqa: E402
@@ -43,7 +43,7 @@ from tests.helpers.api import Api  # noqa: E402 - found where the path says
 from tests.helpers.doctor import metric_types  # noqa: E402
 
 Protocol = dict[str, Any]
-OWN_GAMES = {game.key for game in GAMES}
+OWN_GAMES = {*games.KEYS}
 
 
 def gather() -> Protocol:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from domain.rules import game_keys
 from infra.people.accounts import AccountRole
-from services.app.games import game_keys
 from services.app.matches import load_state
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.browser import PHONE, SIZES, faults_of

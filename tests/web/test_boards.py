@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from domain.rules import latest_rules
-from services.app.games import game_keys
+from domain.rules import game_keys, latest_rules
 from services.http.web.assets import ASSETS, asset_url
 from tests.helpers.browser import SIZES, pick_any
 
