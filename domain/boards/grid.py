@@ -7,13 +7,21 @@ A board of squares as text and in SVG, with a piece on some of its places.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from string import ascii_lowercase
 from typing import Final
 
+import msgspec
+
 from domain.boards.drawn import BoardFace, hit_square, paint_board
-from domain.boards.pieces import PieceKind, PieceKinds, stone_kind
+from domain.boards.pieces import (
+    PieceKind,
+    PieceKinds,
+    figures_of,
+    player_captions,
+    stone_kind,
+)
 from domain.game.painter import (
     WIDTH,
     BoardInput,
@@ -26,8 +34,8 @@ from domain.game.painter import (
     outline,
     text_line,
 )
-from domain.game.protocol import TextPlace, unreadable_move
-from domain.sentences import Text
+from domain.game.protocol import TextInput, TextPlace, unreadable_move
+from domain.sentences import Sentence, Text
 
 Place = int
 
@@ -226,3 +234,43 @@ def way_on(grid: SquareGrid, names: Sequence[str], *, turned: bool, thrown: bool
     points = [_middle(grid, grid.index[name], turned=turned) for name in names]
     way = outline(points).removesuffix("Z")
     return element("path", class_="trail thrown" if thrown else "trail", d=way)
+
+
+class StonesDrawing:
+    """The drawings of a game with dark and light stones on a grid: `x`, of seat 0, and `o`, of seat 1, in its `board`."""
+
+    def __init__(
+        self,
+        grid: SquareGrid,
+        stone_of: Callable[[int], Text],
+        counted: Callable[[int], Sentence],
+        *,
+        upright: bool = False,
+    ) -> None:
+        """Take the name of a stone by its seat, and what is said of so many; `upright` boards are never turned."""
+        self._grid = grid
+        self._counted = counted
+        self._upright = upright
+        self.kinds: Final[PieceKinds] = {
+            "x": stone_on(grid, "dark", 0, stone_of(0)),
+            "o": stone_on(grid, "light", 1, stone_of(1)),
+        }
+        self.figures: Final = figures_of(self.kinds, {"black": "x", "white": "o"})
+
+    def draw(self, view: TextInput) -> str:
+        """Draw a position as text; there is only one display."""
+        return grid_text(self._grid, view.position["board"])
+
+    def text_places(self, view: TextInput) -> Iterator[TextPlace]:
+        """Return where each square is in that drawing."""
+        del view
+        return grid_places(self._grid)
+
+    def paint(self, view: BoardInput) -> Picture:
+        """Draw a position in SVG, with the number of each player's stones."""
+        stones = [*view.position["board"].values()]
+        counts = [self._counted(stones.count(letter)) for letter in self.kinds]
+        players = player_captions(view, self.kinds, "".join(self.kinds), counts)
+        if self._upright:
+            view = msgspec.structs.replace(view, turned=False)
+        return paint_grid(self._grid, view, self.kinds, players)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from domain.game.engine import GameEngine, Values
 from domain.game.protocol import AnyRules, Seat
-from domain.rules.registry import all_games
+from domain.rules.registry import game_by_key, game_keys
 
 MOST_MOVES: Final = 2_000
 """The most moves of a position that are searched."""
@@ -17,10 +17,8 @@ _NO_ENGINE: Final = GameEngine()
 
 def engine_of(rules: AnyRules) -> GameEngine:
     """Return the declaration of the game of these rules, of any version; an empty one if there is none."""
-    for game in all_games():
-        if game.key == rules.key:
-            return game.engine or _NO_ENGINE
-    return _NO_ENGINE
+    found = game_by_key(rules.key).engine if rules.key in game_keys() else None
+    return found or _NO_ENGINE
 
 
 class GameModel:

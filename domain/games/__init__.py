@@ -1,46 +1,34 @@
-"""The games of this distribution, one line each. `domain.rules.register_game` adds others."""
+"""The games of this distribution, by their folders. `domain.rules.register_game` adds others."""
 
+from importlib import import_module
 from typing import Final
 
 from domain.game.protocol import GamePackage
-from domain.games import (
-    amazons,
-    breakthrough,
-    connectfour,
-    duo,
-    go,
-    goliath,
-    halves,
-    hex,  # noqa: A004 - the game
-    jump,
-    line,
-    loa,
-    one,
-    oware,
-    pow2,
-    powerdrain,
-    reversi,
-    torere,
-    two,
-)
 
-GAMES: Final[tuple[GamePackage, ...]] = (
-    pow2.GAME,
-    goliath.GAME,
-    line.GAME,
-    powerdrain.GAME,
-    halves.GAME,
-    jump.GAME,
-    one.GAME,
-    two.GAME,
-    duo.GAME,
-    torere.GAME,
-    reversi.GAME,
-    hex.GAME,
-    go.GAME,
-    breakthrough.GAME,
-    connectfour.GAME,
-    loa.GAME,
-    oware.GAME,
-    amazons.GAME,
+KEYS: Final = (
+    "pow2",
+    "goliath",
+    "line",
+    "powerdrain",
+    "halves",
+    "jump",
+    "one",
+    "two",
+    "duo",
+    "torere",
+    "reversi",
+    "hex",
+    "go",
+    "breakthrough",
+    "connectfour",
+    "loa",
+    "oware",
+    "amazons",
 )
+"""A line for each game, in the order in which they are listed."""
+
+
+def load_game(key: str) -> GamePackage:
+    """Import the game of a key among `KEYS`."""
+    game: GamePackage = import_module(f"{__name__}.{key}").GAME
+    return game

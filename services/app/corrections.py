@@ -16,6 +16,7 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match.state import MatchState
 from domain.records import AccountId
+from domain.rules import game_keys
 from infra.redis import keys
 from infra.store.outcomes import parse
 from services.app.context import Actor, App
@@ -29,7 +30,6 @@ from services.app.disputes import (
     ruling_of,
     try_ruling,
 )
-from services.app.games import game_keys
 from services.app.matches import load_state
 from services.app.play import OutcomePending, submit
 

@@ -21,11 +21,11 @@ import msgspec
 
 from domain.clocks.time_control import DAY
 from domain.errors import Code, Refusal
+from domain.rules import game_keys
 from infra.archive.match_tables import JsonLines, ParquetTable
 from infra.objects.port import ObjectNotFoundError, ObjectStore, ObjectStoreError
 from infra.projections.archived_places import Place
 from services.app.context import App
-from services.app.games import game_keys
 from services.app.match_lines import AT_ONCE, dump_lines
 from services.app.sentences import SAY
 

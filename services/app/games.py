@@ -5,17 +5,11 @@ from importlib.resources import files
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.rules import AnyRules, all_rules, game_by_key, latest_rules
+from domain.rules import AnyRules, game_by_key, latest_rules
 from domain.rules.guide import GameGuide, read_guide
 from services.app.sentences import SAY
 
 _GUIDE_FILE: Final = "guide.toml"
-
-
-@cache
-def game_keys() -> tuple[str, ...]:
-    """Return the keys of all games, sorted."""
-    return tuple(sorted({rules.key for rules in all_rules()}))
 
 
 def read_game(text: str) -> AnyRules:

@@ -11,11 +11,10 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.records import AccountId
-from domain.rules import AnyRules, game_by_key, latest_rules
+from domain.rules import AnyRules, game_by_key, game_keys, latest_rules
 from infra.redis.recent import FRESH_SECONDS
 from services.app.acts import TERMINAL, Act, record_act
 from services.app.context import App
-from services.app.games import game_keys
 from services.app.roles import require_operator
 from services.app.sentences import SAY
 

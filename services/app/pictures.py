@@ -6,10 +6,8 @@ without texts.
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 from zlib import compress, decompress
-
-import resvg_py
 
 MAILED_WIDTH: Final = 640
 """Pixels of the width of a picture in a mail, which is shown smaller, so that it is sharp."""
@@ -30,8 +28,14 @@ def packed_drawing(svg: str) -> bytes:
 
 def mailed_png(drawing: bytes) -> bytes:
     """Return the picture of a packed drawing, the same each time; `ValueError` for one that is none."""
-    svg = decompress(drawing).decode()
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=MAILED_WIDTH, background=PAPER))
+    return png(decompress(drawing).decode(), width=MAILED_WIDTH, background=PAPER)
+
+
+def png(svg: str, **size_and_ground: Any) -> bytes:
+    """Return an SVG with plain style as a picture, with the renderer's options; `ValueError` if it is none."""
+    import resvg_py  # noqa: PLC0415 - most processes draw none
+
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, **size_and_ground))
 
 
 def with_plain_style(svg: str) -> str:

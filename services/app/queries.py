@@ -15,7 +15,7 @@ from domain.game.protocol import PuzzleScore
 from domain.match.history import PackedSnapshot, replay, unpack_snapshot
 from domain.match.state import MatchState, deadline, positions
 from domain.records import AccountId
-from domain.rules import AnyRules, rules_by_id
+from domain.rules import AnyRules, game_keys, rules_by_id
 from infra.people.accounts import Profile
 from infra.projections.finished_matches import FinishedMatchRow as FinishedRow
 from infra.projections.head_to_head import PairRecord
@@ -26,7 +26,6 @@ from infra.projections.ratings import Rating, RatingPoint, pool_with_bots
 from infra.redis.reads import read_one
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
-from services.app.games import game_keys
 from services.app.sentences import SAY
 
 _PAIR: Final = 2

@@ -3,13 +3,13 @@
 from domain.errors import Code, Refusal
 from domain.match.state import is_bot, robot_level
 from domain.records import AccountId
+from domain.rules import game_keys
 from domain.tournament.entry_terms import EVERY_FLAG
 from domain.tournament.state import TournamentState
 from domain.tournament.terms import TournamentTerms
 from infra.redis.reads import read_all
 from services.app import clubs
 from services.app.context import Actor, App
-from services.app.games import game_keys
 from services.app.sanctions import check_may_start
 from services.app.sentences import SAY
 

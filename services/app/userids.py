@@ -8,11 +8,11 @@ from importlib.resources import files
 from typing import Final
 
 from domain.errors import Code, Refusal
+from domain.rules import game_keys
 from infra.people.accounts import read_name
 from infra.people.accounts.usernames import Lookalikes, skeleton
 from infra.sentences import SAY
 from services.app.context import App
-from services.app.games import game_keys
 
 _OFFICES: Final = frozenset(
     {

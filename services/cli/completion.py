@@ -19,9 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
-from domain.rules import latest_rules
+from domain.rules import game_keys, latest_rules
 from services.app.error_codes import EXIT_OK
-from services.app.games import game_keys
 from services.cli.flags import HELP, PROJECTIONS, SETTINGS, projection
 from services.cli.player_subcommands import Subcommand
 from services.cli.subcommands import SUBCOMMANDS

@@ -41,7 +41,7 @@ from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.store.trimmed_leaves import published_logs
 from infra.store.watermarks import PublishedSize
 from infra.valkey.server import NotRunningError, queue_url, socket_url
-from infra.witness.follower import WitnessReport, read_witness_report
+from infra.witness.witnesses import WitnessReport, read_witness_report
 from services.app.backups import BackupState, read_state
 from services.doctor.directory import DirectoryFacts, read_directory
 from services.secret_checks import read_other_secrets

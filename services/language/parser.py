@@ -11,7 +11,7 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
 from domain.errors import Code, Refusal
-from services.app.games import game_keys
+from domain.rules import game_keys
 from services.app.move_text import as_flag, as_move, as_plain
 
 _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {

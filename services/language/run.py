@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.offers import OFFER_KINDS
 from domain.records import AccountId
+from domain.rules import game_keys
 from infra.languages.wording import IN_ENGLISH, Wording, wording
 from services.app.admission import members_only
 from services.app.context import Actor, App
-from services.app.games import game_keys
 from services.app.play import WAIT_SECONDS, RecordedRefusal
 from services.app.receipts import receipt_if_any
 from services.app.sentences import SAY

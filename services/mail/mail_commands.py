@@ -16,10 +16,9 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.state import MatchState, position_of
 from domain.records import AccountId
-from domain.rules import AnyRules
+from domain.rules import AnyRules, game_keys
 from infra.people.masthead import USUAL_NAME
 from services.app.draws import read_text
-from services.app.games import game_keys
 from services.app.move_text import as_move, read_move, split_ply
 from services.language.commands import FORMS, GENERAL_FORMS
 from services.language.parser import (

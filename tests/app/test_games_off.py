@@ -97,8 +97,8 @@ def test_no_way_in_begins_a_match_of_a_game_that_is_off(api, everywhere, switch)
     ).is_success
 
 
-def test_what_was_agreed_to_goes_on(api, switch):
-    one, other = api.players()
+def test_what_was_agreed_to_goes_on(api, everywhere, switch):
+    one, other = everywhere.player(), everywhere.player()
     body = {"game": "goliath", "players": [one.name, other.name]}
     key = {"headers": {"Idempotency-Key": "before"}}
     first = api.http.post("/api/matches", json=body, headers=one.headers | key["headers"])
@@ -107,7 +107,10 @@ def test_what_was_agreed_to_goes_on(api, switch):
     for ended in (over, again):
         assert other.give(ended, {"do": "resign"}).is_success
     begun = one.post(f"/api/matches/{again}/rematch", {})
+    button = f'action="/m/{over}/rematch"'
+    assert button in everywhere.guest(one).get(f"/m/{over}").text
     switch()
+    assert button not in everywhere.guest(one).get(f"/m/{over}").text
     repeated = api.http.post("/api/matches", json=body, headers=one.headers | key["headers"])
     assert repeated.json()["board"] == board
     assert other.give(board, {"do": "accept"}).is_success

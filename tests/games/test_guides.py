@@ -9,10 +9,9 @@ from domain.drawing import illustrate
 from domain.game.painter import WIDTH
 from domain.game.protocol import GamePart, game_context
 from domain.games.powerdrain.grid import volts_left
-from domain.rules import game_by_key, latest_rules
+from domain.rules import game_by_key, game_keys, latest_rules
 from domain.rules.guide import GameGuide, next_places, reach_position, read_guide
 from infra.languages.wording import wording
-from services.app.games import game_keys
 from tests.helpers.catalogues import guide_texts
 
 KEYS = game_keys()

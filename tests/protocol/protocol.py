@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
-from domain.games import GAMES
+from domain import games
 from domain.match import commands
 from domain.match.events import Event
 from domain.match.history import AnchorLeaf, EventEnvelope, RefusedLeaf
@@ -37,7 +37,7 @@ from tests.helpers.doctor import metric_types
 
 FILE = Path(__file__).with_name("frozen.json")
 Protocol = dict[str, Any]
-OWN_GAMES = {game.key for game in GAMES}
+OWN_GAMES = {*games.KEYS}
 
 
 def gather() -> Protocol:

@@ -1,6 +1,7 @@
 """A game of another distribution is installed, played, taken away and installed again."""
 
 import os
+from functools import partial
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -119,6 +120,30 @@ def test_a_distribution_that_can_not_be_used_stops_nothing_and_is_named(
         found = served.run("doctor")
         assert said in " ".join(found.stdout.split())
         assert found.returncode == 1
+
+
+def test_rules_of_others_that_never_come_to_an_end_stop_their_own_command_alone(tmp_path):
+    packages = install(tmp_path / "packages")
+    rules = packages / "matchpost_tictactoe/rules.py"
+    mark = '        """Mark the square."""\n'
+    source = rules.read_text()
+    assert mark in source
+    rules.write_text(source.replace(mark, f"{mark}        while move == 0:\n            pass\n"))
+    with server(tmp_path / "data", packages) as served:
+        served.do(
+            "signup alice mad-hatter",
+            "signup bob yes-we-can",
+            "tictactoe challenge alice bob",
+            "pow2 challenge alice bob",
+            "tictactoe move 1 bob yes-we-can accept",
+            "pow2 move 2 bob yes-we-can accept",
+        )
+        stuck = partial(served.run, "do", "--key=stuck", "tictactoe move 1 alice mad-hatter a1")
+        until(lambda: stuck().stderr.startswith("internal"))  # "pending" on a machine that is busy
+        line(served, "pow2 move 2 alice mad-hatter m13-j7")
+        line(served, "tictactoe move 1 alice mad-hatter b2")
+        assert "2 . x .\n" in line(served, "tictactoe show 1")
+        assert served.run("verify", "2").returncode == 0
 
 
 def test_a_package_written_for_version_1_is_unchanged_and_is_played(tmp_path):

@@ -7,9 +7,8 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
-from domain.rules import all_rules
+from domain.rules import all_rules, game_keys
 from infra.audit.stored_match import check
-from services.app.games import game_keys
 from services.language import Language
 from tests.fakes.app import PASSWORDS, Terminal
 from tests.helpers.games import whole_game

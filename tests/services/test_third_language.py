@@ -15,7 +15,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from services.app.games import game_keys
+from domain.rules import game_keys
 from services.http.web.site import SITE
 from services.language.commands import FORMS
 from tests.helpers.browser import chromium

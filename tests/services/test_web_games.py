@@ -11,12 +11,12 @@ import pytest
 
 from domain.game.options import OptionField, OptionKind
 from domain.game.protocol import GamePart, game_text
-from domain.rules import all_games, all_rules, game_by_key
+from domain.rules import all_games, all_rules, game_by_key, game_keys
 from domain.sentences import ENGLISH
 from infra.languages.wording import wording
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
-from services.app.games import game_keys, guide_of
+from services.app.games import guide_of
 from services.http.web.boards.board_view import draw_guide_picture
 from services.http.web.challenges.match_draft import (
     chosen_options,

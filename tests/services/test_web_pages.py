@@ -15,9 +15,9 @@ import brotli
 import pytest
 from markupsafe import Markup, escape
 
+from domain.rules import game_keys
 from infra.languages.catalogues import script_words, translations
 from infra.languages.wording import wording
-from services.app.games import game_keys
 from services.http import web
 from services.http.web.assets import ALONE, ASSETS, address, asset_url, join_scripts, module_tags
 from services.http.web.boards.board_view import CARD, draw_guide_picture

@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from domain.rules import latest_rules
-from services.app.games import game_keys
+from domain.rules import game_keys, latest_rules
 from services.http.web.assets import ASSETS, asset_url
 from tests.helpers.browser import SIZES, pick_any
 
@@ -143,3 +142,17 @@ def test_a_module_that_fails_is_named_and_keeps_no_other_from_running(person, ap
     assert "gone is not defined" in errors[0]
     assert "match_js" in errors[0]
     one.complaints.clear()
+
+
+@pytest.mark.parametrize("width", [900, 1020])
+def test_what_is_said_of_a_move_never_lies_over_the_board(api, person, width):
+    one = person(api.player())
+    board = api.begun(api.player_of(one.name), api.player(), game="amazons")
+    page = one.goes_to(f"/m/{board}")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.locator("#board-area.choosing").wait_for()
+    expect(page.locator("#says")).to_have_text(
+        "Choose an amazon, where it moves, and where its arrow goes."
+    )
+    said, area = (page.locator(mark).bounding_box() for mark in ("#says", "#board-area"))
+    assert said["y"] + said["height"] <= area["y"]

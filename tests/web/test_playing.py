@@ -7,10 +7,9 @@ from playwright.sync_api import Locator, expect
 
 from domain.fairness import DrawStream
 from domain.match.state import position_of
-from domain.rules import latest_rules, rules_by_id
+from domain.rules import game_keys, latest_rules, rules_by_id
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
-from services.app.games import game_keys
 from services.app.matches import load_state
 from tests.helpers.api import PASSWORD
 from tests.helpers.browser import notation_of

@@ -26,13 +26,7 @@ from infra.log.tiles import fold_pairs
 from infra.objects.http import HttpObjects
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectNotFoundError, ObjectStoreError
-from infra.witness.follower import (
-    LogFollower,
-    WitnessAddress,
-    WitnessClient,
-    WitnessError,
-    read_witnesses,
-)
+from infra.witness.follower import LogFollower, WitnessClient, WitnessError
 from infra.witness.witness import (
     CosignRefusedError,
     CosignRequest,
@@ -41,6 +35,7 @@ from infra.witness.witness import (
     WitnessFolderError,
     log_id,
 )
+from infra.witness.witnesses import WitnessAddress, read_witnesses
 from services.doctor.facts import gather
 from services.doctor.published_log import check_witnesses
 from services.witness.app import make_witness_app

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from services.app.games import game_keys
+from domain.rules import game_keys
 from services.language.parser import CommandLine, UnparsedLine, parse
 
 PASSWORDS: Final = {"alice": "w0nder!land", "bob": "6uilder.two", "carol": "sing/ing.5"}

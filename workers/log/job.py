@@ -28,7 +28,7 @@ from infra.store.discarded_leaves import RestoredLeaves
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from infra.store.watermarks import PublishedSizes, read_published_sizes
-from infra.witness.follower import read_witnesses
+from infra.witness.witnesses import read_witnesses
 from workers.leased_run import ENDLESS_SECONDS, LeasedRun, LeasedWork
 from workers.log.publisher import Publisher
 from workers.log.restore import LogRecovery, ShardRestorer

@@ -15,7 +15,8 @@ from infra.log.names import WITNESSED, object_name
 from infra.log.published_log import LogDamagedError, PublishedLog
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectNotFoundError, ObjectStore, ObjectStoreError
-from infra.witness.follower import WitnessAddress, WitnessClient, WitnessError, WitnessForkError
+from infra.witness.follower import WitnessClient, WitnessError, WitnessForkError
+from infra.witness.witnesses import WitnessAddress
 
 logger = logging.getLogger(__name__)
 

@@ -59,7 +59,7 @@ _RULES: Final = """
 .board .full{stroke:@ink;stroke-width:2.5}
 .board .over{stroke:@accent;stroke-width:2.5;stroke-dasharray:1 5}
 .board .of-light{stroke:@light-rim;stroke-width:4.5}
-.board .of-dark{stroke:@dark-rim;stroke-width:4}
+.board .of-dark{stroke:@dark-rim;stroke-width:5}
 .board .inlay{stroke-width:2.5;stroke-linecap:round}
 .board .inlay.light{stroke:@light}
 .board .inlay.dark{stroke:@dark}

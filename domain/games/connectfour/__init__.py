@@ -5,7 +5,8 @@ from typing import Final
 from domain.boards.sets import bits
 from domain.game.engine import GameEngine, SearchMethod, Values
 from domain.game.protocol import STONE_PROMPT, GamePackage
-from domain.games.connectfour import drawing, schemas
+from domain.games.connectfour import schemas
+from domain.games.connectfour.drawing import DRAWING
 from domain.games.connectfour.rules import (
     ALL,
     COLUMNS,
@@ -71,14 +72,14 @@ ENGINE: Final = GameEngine(evaluate, method=SearchMethod.ALPHA_BETA, candidates=
 
 GAME = GamePackage(
     (ConnectFourRules(),),
-    drawing.draw,
-    drawing.paint,
+    DRAWING.draw,
+    DRAWING.paint,
     __name__,
     ring_percent=150,
-    text_places=drawing.text_places,
+    text_places=DRAWING.text_places,
     prompt=STONE_PROMPT,
     engine=ENGINE,
-    figures=drawing.FIGURES,
+    figures=DRAWING.figures,
     notation=schemas.NOTATION,
     position=schemas.POSITION,
 )

@@ -4,7 +4,7 @@ from typing import Final
 
 from domain.boards.pieces import board_schema
 from domain.game.schemas import MoveNotation, Schema, notation, object_of, one_of
-from domain.games.connectfour.drawing import KINDS
+from domain.games.connectfour.drawing import DRAWING
 from domain.games.connectfour.rules import GRID
 
 NOTATION: Final[MoveNotation] = notation(
@@ -12,4 +12,4 @@ NOTATION: Final[MoveNotation] = notation(
     ("at", "where the disc comes to rest, or its column"),
 )
 
-POSITION: Final[Schema] = object_of({"board": board_schema(GRID.names, KINDS)})
+POSITION: Final[Schema] = object_of({"board": board_schema(GRID.names, DRAWING.kinds)})

@@ -5,7 +5,8 @@ from typing import Final
 from domain.boards.grid import Place
 from domain.game.engine import GameEngine, SearchMethod, Values
 from domain.game.protocol import PIECE_PROMPT, GamePackage
-from domain.games.loa import drawing, schemas
+from domain.games.loa import schemas
+from domain.games.loa.drawing import DRAWING
 from domain.games.loa.rules import BLACK, GRID, LoaPosition, LoaRules
 
 # --- what robots use
@@ -55,14 +56,14 @@ ENGINE: Final = GameEngine(evaluate, method=SearchMethod.ALPHA_BETA)
 
 GAME = GamePackage(
     (LoaRules(),),
-    drawing.draw,
-    drawing.paint,
+    DRAWING.draw,
+    DRAWING.paint,
     __name__,
     ring_percent=150,
-    text_places=drawing.text_places,
+    text_places=DRAWING.text_places,
     prompt=PIECE_PROMPT,
     engine=ENGINE,
-    figures=drawing.FIGURES,
+    figures=DRAWING.figures,
     notation=schemas.NOTATION,
     position=schemas.POSITION,
 )

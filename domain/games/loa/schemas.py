@@ -4,7 +4,7 @@ from typing import Final
 
 from domain.boards.pieces import board_schema
 from domain.game.schemas import MoveNotation, Schema, notation, object_of, one_of
-from domain.games.loa.drawing import KINDS
+from domain.games.loa.drawing import DRAWING
 from domain.games.loa.rules import GRID
 
 NOTATION: Final[MoveNotation] = notation(
@@ -13,4 +13,4 @@ NOTATION: Final[MoveNotation] = notation(
     ("to", "where it goes, or the piece that it takes"),
 )
 
-POSITION: Final[Schema] = object_of({"board": board_schema(GRID.names, KINDS)})
+POSITION: Final[Schema] = object_of({"board": board_schema(GRID.names, DRAWING.kinds)})

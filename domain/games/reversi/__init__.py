@@ -4,7 +4,8 @@ from typing import Final
 
 from domain.game.engine import GameEngine, SearchMethod, Values
 from domain.game.protocol import STONE_PROMPT, GamePackage
-from domain.games.reversi import drawing, schemas
+from domain.games.reversi import schemas
+from domain.games.reversi.drawing import DRAWING
 from domain.games.reversi.rules import ALL, GRID, ReversiPosition, ReversiRules, near
 
 _CORNERS: Final = tuple(1 << GRID.index[name] for name in ("a1", "h1", "a8", "h8"))
@@ -37,14 +38,14 @@ ENGINE: Final = GameEngine(evaluate, method=SearchMethod.ALPHA_BETA)
 
 GAME = GamePackage(
     (ReversiRules(),),
-    drawing.draw,
-    drawing.paint,
+    DRAWING.draw,
+    DRAWING.paint,
     __name__,
     ring_percent=150,
-    text_places=drawing.text_places,
+    text_places=DRAWING.text_places,
     prompt=STONE_PROMPT,
     engine=ENGINE,
-    figures=drawing.FIGURES,
+    figures=DRAWING.figures,
     notation=schemas.NOTATION,
     position=schemas.POSITION,
 )

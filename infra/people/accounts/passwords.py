@@ -25,7 +25,7 @@ from argon2.exceptions import VerificationError
 from cachetools import TTLCache
 
 from domain.errors import Code, Refusal
-from domain.rules import all_rules
+from domain.rules import game_keys
 from infra.people.rate_limits import attempt_source
 from infra.sentences import SAY
 
@@ -177,7 +177,7 @@ def check_password(password: str, name: str) -> None:
 @cache
 def _known_words() -> tuple[str, ...]:
     """Return words that anybody would try on such a server, the longest first."""
-    games = {rules.key for rules in all_rules() if len(rules.key) >= _SHORTEST_WORD}
+    games = {key for key in game_keys() if len(key) >= _SHORTEST_WORD}
     return tuple(sorted({"matchpost", "password", *games}, key=lambda one: (-len(one), one)))
 
 

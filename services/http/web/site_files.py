@@ -9,10 +9,9 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
-import resvg_py
 from litestar import MediaType, Response
 
-from services.app.pictures import PAPER, with_plain_style
+from services.app.pictures import PAPER, png, with_plain_style
 from services.http.web.assets import ASSETS
 from services.http.web.declared import Pages
 from services.http.web.params import ContextDependency
@@ -47,7 +46,7 @@ def preview_png(svg: str) -> bytes:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{PREVIEW_WIDTH}" height="{PREVIEW_HEIGHT}">'
         f'<rect width="100%" height="100%" fill="{PAPER}"/>{board}</svg>'
     )
-    return bytes(resvg_py.svg_to_bytes(svg_string=page))
+    return png(page)
 
 
 def _size(svg: str) -> tuple[float, float]:
@@ -63,9 +62,7 @@ def icon_png(size: int, *, bleed: bool = False) -> bytes:
     if bleed:
         # the shape that a system cuts may leave four fifths of the width
         svg = svg.replace(_ICON_BOX, _ICON_BLEED)
-    return bytes(
-        resvg_py.svg_to_bytes(svg_string=svg, width=size, height=size, skip_system_fonts=True)
-    )
+    return png(svg, width=size, height=size, skip_system_fonts=True)
 
 
 def icon_ico() -> bytes:

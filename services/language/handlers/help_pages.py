@@ -5,11 +5,10 @@ from importlib.resources.abc import Traversable
 from typing import Final, Protocol
 
 from domain.errors import Code, Refusal
-from domain.rules import AnyRules, game_by_key, latest_rules
+from domain.rules import AnyRules, game_by_key, game_keys, latest_rules
 from domain.sentences import text_in
 from infra.languages.catalogues import folder_of
 from infra.languages.wording import Wording, wording
-from services.app.games import game_keys
 from services.app.games_off import keys_on
 from services.app.preferences import read_language
 from services.language.answer import Answer

@@ -8,12 +8,12 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.records import AccountId
-from domain.rules import latest_rules
+from domain.rules import game_keys, latest_rules
 from domain.sentences import text_in
 from infra.languages.wording import Wording
 from infra.projections.finished_matches import FinishedMatchRow
 from infra.projections.ratings import Rating, pool_of
-from services.app.games import check_multiplayer, game_keys, read_puzzle
+from services.app.games import check_multiplayer, read_puzzle
 from services.app.names import name_of, names_by_seat, names_of, robot_userids
 from services.app.opponents import games_of_robots, robots_here
 from services.app.queries import (

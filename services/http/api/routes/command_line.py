@@ -11,11 +11,11 @@ from litestar.params import QueryParameter
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.rules import AnyRules, latest_rules
+from domain.rules import AnyRules, game_keys, latest_rules
 from domain.sentences import ENGLISH
 from infra.people.tokens import Scope
 from services.app.error_codes import CODE_INFO
-from services.app.games import game_keys, read_game, read_puzzle
+from services.app.games import read_game, read_puzzle
 from services.app.games_off import is_off
 from services.app.names import userids_of
 from services.app.play import WAIT_SECONDS

@@ -13,12 +13,11 @@ from litestar.status_codes import HTTP_204_NO_CONTENT
 from domain.clocks.time_control import DAY, year_of
 from domain.clocks.vacation import DAYS_A_YEAR
 from domain.errors import Code, Refusal
-from domain.rules import latest_rules
+from domain.rules import game_keys, latest_rules
 from infra.people.tokens import FreshToken, Scope
 from services.app import accounts, calendar, preferences, vacations
 from services.app.apps import connected_apps
 from services.app.follows import blocked_userids
-from services.app.games import game_keys
 from services.app.moderation import sanctions_of
 from services.app.preferences import BrowserKeys, subscribe, unsubscribe, vapid_key
 from services.app.second_factors import can_have_passkeys

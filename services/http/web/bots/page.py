@@ -7,12 +7,11 @@ from typing import Final
 from litestar import Response
 
 from domain.errors import Refusal
-from domain.rules import latest_rules
+from domain.rules import game_keys, latest_rules
 from infra.people.tokens import FreshToken
 from services.app import bots
 from services.app.bot_rules import MOST_AT_ONCE, MOST_DAYS
 from services.app.bots import MOST_BOTS, TOKEN_SCOPES
-from services.app.games import game_keys
 from services.http.web.account.page import PageOrRedirect, read_days
 from services.http.web.declared import Pages
 from services.http.web.forms import OwnForm

@@ -11,11 +11,10 @@ import msgspec
 
 from domain.match.state import is_bot, robot_level
 from domain.records import AccountId
-from domain.rules import rules_by_id
+from domain.rules import game_keys, rules_by_id
 from infra.projections.match_lists import MatchListRow
 from infra.projections.ratings import Rating, RatingChange, pool_of
 from infra.redis.reads import read_all
-from services.app.games import game_keys
 from services.app.names import names_of
 from services.app.tournament_names import tournaments_of_matches
 from services.app.waiting import WaitingMatches

@@ -17,13 +17,13 @@ from litestar.params import QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.records import AccountId
-from domain.rules import latest_rules
+from domain.rules import game_keys, latest_rules
 from infra.languages.wording import Wording
 from infra.projections.match_lists import MatchFilter, MatchListRow, finished_row
 from infra.projections.ratings import pool_of
 from infra.redis.reads import read_one
 from services.app.context import App
-from services.app.games import game_keys, read_game, read_multiplayer_game
+from services.app.games import read_game, read_multiplayer_game
 from services.app.queries import find_player, listed_matches
 from services.app.sentences import SAY
 from services.app.waiting import OwnMatches, WaitingMatches, own_matches, waiting_matches

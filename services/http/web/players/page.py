@@ -20,7 +20,7 @@ from domain.game.painter import Markup as Drawn
 from domain.game.painter import element, escape_text, number, text_line
 from domain.match.state import is_bot
 from domain.records import AccountId
-from domain.rules import latest_rules
+from domain.rules import game_keys, latest_rules
 from infra.languages.wording import Wording
 from infra.projections.head_to_head import PairRecord
 from infra.projections.match_lists import MatchFilter, MatchListRow
@@ -30,7 +30,7 @@ from services.app.bot_rules import rules_in_words
 from services.app.challenges import decline_all
 from services.app.context import App
 from services.app.follows import add_block, remove_block
-from services.app.games import game_keys, read_multiplayer_game
+from services.app.games import read_multiplayer_game
 from services.app.names import names_of, robot_userids, shown_name
 from services.app.queries import find_player, head_to_head, pool, rating_series, ratings_of
 from services.http.context import ApiContext
