@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from infra.mail.queues import MailingMessageStore
 from infra.redis.cluster import ClusterClient
+from tests.fakes.sink import Sink
 from tests.helpers.bench import Bench
+from tests.helpers.mailing import Mailing
 from workers.commands import decision_limits
 
 ON_A_CLUSTER = frozenset({
@@ -17,7 +20,6 @@ ON_A_CLUSTER = frozenset({
 """Modules whose tests with a `bench` run on one server and on a cluster."""
 
 ALSO_ON_A_CLUSTER = frozenset({
-    "test_a_leaf_lost_in_the_middle_is_not_taken_for_a_trimmed_one",
     "test_several_processes_build_what_the_live_worker_has_made",
     "test_another_process_goes_on_where_one_was_killed",
     "test_a_tournament_with_a_leaver_a_forfeit_and_a_late_result_is_played_to_confirmed_places",
@@ -77,6 +79,17 @@ def short_cpu_limit(monkeypatch: pytest.MonkeyPatch, cpu_limit: None) -> None:
 
 
 @pytest.fixture
-def shelf_client(redis_client: Redis) -> Redis:
-    """A server for projections."""
-    return redis_client
+def sink() -> Iterator[Sink]:
+    with Sink() as one:
+        yield one
+
+
+@pytest.fixture
+def mailing(redis_client: Redis, tmp_path: Path, sink: Sink) -> Mailing:
+    return Mailing(redis_client, tmp_path, sink)
+
+
+@pytest.fixture
+def letters(mailing: Mailing) -> MailingMessageStore:
+    """Messages and chat, of which mails are sent."""
+    return MailingMessageStore(mailing.client, lambda: 4, lambda: mailing.bench.now)
