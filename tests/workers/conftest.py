@@ -20,16 +20,14 @@ ON_A_CLUSTER = frozenset({
 """Modules whose tests with a `bench` run on one server and on a cluster."""
 
 ALSO_ON_A_CLUSTER = frozenset({
-    "test_several_processes_build_what_the_live_worker_has_made",
-    "test_another_process_goes_on_where_one_was_killed",
+    "test_several_processes_build_what_the_live_worker_has_made_though_one_is_killed",
     "test_a_tournament_with_a_leaver_a_forfeit_and_a_late_result_is_played_to_confirmed_places",
 })  # fmt: skip
 """Tests of other modules that do so."""
 
 
 LONG_ON_A_CLUSTER = frozenset({
-    "test_several_processes_build_what_the_live_worker_has_made",
-    "test_another_process_goes_on_where_one_was_killed",
+    "test_several_processes_build_what_the_live_worker_has_made_though_one_is_killed",
     "test_restore",
 })  # fmt: skip
 """Of both, modules and tests that take long there: only the long run has them on a cluster."""

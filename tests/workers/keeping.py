@@ -30,14 +30,14 @@ def main() -> None:
     with (
         TemporaryDirectory() as folder,
         EmbeddedServer(Path(folder) / "data", durable=False) as server,
+        server.client(blocking_timeout=5) as client,
     ):
-        with server.client(blocking_timeout=5) as client:
-            for seed in range(1, asked.seeds + 1):
-                month = Month(client, Path(folder) / f"seeds-{seed}", asked.matches, seed)
-                month.run(asked.days)
-                figures += month.figures
-                sys.stdout.write(f"seed {seed}: as it must be\n")
-                sys.stdout.flush()
+        for seed in range(1, asked.seeds + 1):
+            month = Month(client, Path(folder) / f"seeds-{seed}", asked.matches, seed)
+            month.run(asked.days)
+            figures += month.figures
+            sys.stdout.write(f"seed {seed}: as it must be\n")
+            sys.stdout.flush()
     for figure, count in sorted(figures.items()):
         sys.stdout.write(f"{count:8,}  {figure}\n")
 

@@ -7,19 +7,11 @@ import pytest
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
-from domain.match.events import Resigned
 from domain.match.history import (
-    NO_HASH,
-    AnchorLeaf,
-    EventEnvelope,
-    RefusedLeaf,
     decode_refusal,
-    encode_event,
     replay,
-    without_last_command,
 )
 from domain.match.state import cache_position, position_of
-from domain.records import SCHEMA
 from domain.rules import rules_by_id
 from infra.store.outcomes import parse
 from infra.store.port import ARCHIVED_TEXT
@@ -136,34 +128,3 @@ def test_a_command_that_waits_while_its_match_is_archived_is_answered_and_leaves
     assert bench.store.snapshots([1]) == [None]
     assert bench.drain() == 0
     listener.close()
-
-
-def event(match: int, command: int) -> bytes:
-    body = Resigned(seat=0)
-    place = (SCHEMA, match, 1, 0, b"%016d" % command, ALICE, NO_HASH)
-    return encode_event(EventEnvelope(*place, body))
-
-
-def refusal(command: int) -> bytes:
-    return encode_event(RefusedLeaf(SCHEMA, 1, 0, b"%016d" % command, ALICE, "busy", None, None))
-
-
-def anchor(chain: int) -> bytes:
-    return encode_event(AnchorLeaf(SCHEMA, 0, chain, bytes(32)))
-
-
-@pytest.mark.parametrize(
-    ("leaves", "kept"),
-    [
-        ([event(1, 1), event(2, 2), event(2, 2)], 1),
-        ([event(1, 1), event(1, 1), event(1, 2)], 2),
-        ([event(1, 1), event(2, 1)], 1),
-        ([event(1, 1), refusal(2)], 1),
-        ([refusal(1), anchor(1)], 1),
-        ([event(1, 1), event(1, 1)], 2),
-        ([event(1, 1), b"damaged"], 1),
-        ([b"damaged", event(1, 1)], 1),
-    ],
-)
-def test_the_last_command_is_left_for_later(leaves, kept):
-    assert without_last_command(leaves) == leaves[:kept]

@@ -25,6 +25,7 @@ from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.every_command import STATES, every_command
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, sent
+from tests.helpers.rollback import read_all
 from workers.commands import drain
 from workers.commands.core import CommandLoop
 from workers.commands.drain import BATCH
@@ -67,18 +68,10 @@ class _Core(_Clocked):
         return done
 
 
-def kept(client: Redis) -> dict[bytes, object]:
+def kept(client: Redis) -> dict[str, object]:
     """Return all that a server keeps but its leases."""
-    read = {
-        b"string": client.get,
-        b"list": lambda key: client.lrange(key, 0, -1),
-        b"hash": client.hgetall,
-        b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
-        b"set": client.smembers,
-        b"stream": client.xrange,
-    }
-    names = [key for key in client.scan_iter() if not key.startswith(b"{lease:")]
-    return {key: read[client.type(key)](key) for key in names}
+    found = read_all(client, "*")
+    return {key: value for key, value in found.items() if not key.startswith("{lease:")}
 
 
 @pytest.fixture

@@ -209,19 +209,19 @@ def test_in_these_lives_everything_happens():
     assert {kind: count for kind, count in seen.items() if count < 3} == {}
 
 
-def test_only_the_newest_are_kept(logs, shelf_client):
+def test_only_the_newest_are_kept(logs, redis_client):
     for board in range(1, MOST_NOTICES + 51):
         logs.add(board, board, ALICE, started())
         if board % 40 == 0:
-            catch_up(logs.store, shelf_client)
-    catch_up(logs.store, shelf_client)
-    found = MatchNotices(shelf_client).of(BOB, count=1_000)
+            catch_up(logs.store, redis_client)
+    catch_up(logs.store, redis_client)
+    found = MatchNotices(redis_client).of(BOB, count=1_000)
     assert [notice.board for notice in found] == list(range(MOST_NOTICES + 50, 50, -1))
-    assert [n.board for n in MatchNotices(shelf_client).of(BOB, start=2, count=2)] == [248, 247]
+    assert [n.board for n in MatchNotices(redis_client).of(BOB, start=2, count=2)] == [248, 247]
     assert [
         n.board
         for n in read_one(
-            shelf_client, MatchNotices(shelf_client).since(BOB, (249, 0, 0, ""))
+            redis_client, MatchNotices(redis_client).since(BOB, (249, 0, 0, ""))
         ).notices
     ] == [249, 250]
 

@@ -55,33 +55,19 @@ def table(client: Redis) -> list[RatedPlayer]:
     return RatingsQuery(client).of("pow2")
 
 
-def test_what_is_not_older_than_the_watermark_waits(logs, shelf_client):
-    match(logs, 1, 100, 0)
-    match(logs, 2, 200, 0)
-    logs.mark = 200
-    side = ProjectionWorker(logs.store, shelf_client, ONLY)
-    for _ in range(5):
-        side.round()
-    assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [1]
-    match(logs, 3, 200, 0)
-    logs.mark = 201
-    settle(side)
-    assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [1, 2, 3]
-
-
-def test_nothing_is_taken_before_all_shards_are_read_up_to_the_mark(logs, shelf_client):
-    side = catch_up(logs.store, shelf_client, ONLY)
+def test_nothing_is_taken_before_all_shards_are_read_up_to_the_mark(logs, redis_client):
+    side = catch_up(logs.store, redis_client, ONLY)
     # the match that ended first is the last in its log, behind more than is read at once
     for board in range(4, 4 * 700, 4):
         match(logs, board, 500, 0)
     match(logs, 4 * 700, 100, 0)
     match(logs, 1, 300, 0)
     rounds = 0
-    while not RatingsQuery(shelf_client).count("pow2"):
+    while not RatingsQuery(redis_client).count("pow2"):
         rounds += side.round() > 0
     assert rounds > 1
     settle(side)
-    series = RatingsQuery(shelf_client).series("pow2", ALICE)
+    series = RatingsQuery(redis_client).series("pow2", ALICE)
     # what is before it in its log has happened before it
     assert [point.at for point in series] == [*[100] * 700, 300]
 
@@ -111,8 +97,8 @@ def test_any_way_of_reading_gives_the_same_ratings(redis_client):
     assert len(found) == 1
 
 
-def test_an_event_that_comes_too_late_has_everything_made_anew(logs, shelf_client, caplog):
-    side = ProjectionWorker(logs.store, shelf_client, ONLY)
+def test_an_event_that_comes_too_late_has_everything_made_anew(logs, redis_client, caplog):
+    side = ProjectionWorker(logs.store, redis_client, ONLY)
     for board, at in ((1, 100), (2, 300)):
         match(logs, board, at, 0)
     settle(side)
@@ -120,8 +106,8 @@ def test_an_event_that_comes_too_late_has_everything_made_anew(logs, shelf_clien
         match(logs, 3, 200, 0)
         settle(side)
     assert "an event came that belongs before others" in caplog.text
-    assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [1, 3, 2]
-    generations = {key.split(b":")[3] for key in shelf_client.keys("{p:ratings:b0}:*:players:pow2")}
+    assert [p.board for p in RatingsQuery(redis_client).series("pow2", ALICE)] == [1, 3, 2]
+    generations = {key.split(b":")[3] for key in redis_client.keys("{p:ratings:b0}:*:players:pow2")}
     assert len(generations) == 2
 
 
@@ -146,21 +132,21 @@ def boards(client: Redis) -> list[int]:
     return [point.board for point in RatingsQuery(client).series("pow2", ALICE)]
 
 
-def test_what_ended_by_a_clock_that_ran_ahead_counts_when_its_log_goes_on(logs, shelf_client):
+def test_what_ended_by_a_clock_that_ran_ahead_counts_when_its_log_goes_on(logs, redis_client):
     logs.mark = 1_000
     match(logs, 1, 1_000 + AHEAD, 0)
     match(logs, 2, 1_000 + AHEAD, 0)
     match(logs, 5, 100, 1)
-    side = work(ProjectionWorker(logs.store, shelf_client, ONLY))
-    assert boards(shelf_client) == [1, 5]
+    side = work(ProjectionWorker(logs.store, redis_client, ONLY))
+    assert boards(redis_client) == [1, 5]
     logs.mark = 2_000
     match(logs, 9, 1_500, 1)
     work(side)
-    assert boards(shelf_client) == [1, 5, 9]
+    assert boards(redis_client) == [1, 5, 9]
     logs.mark = 3_000
     logs.add(6, 2_500, ALICE, started())
     work(side)
-    assert boards(shelf_client) == [1, 5, 9, 2]
+    assert boards(redis_client) == [1, 5, 9, 2]
     assert not side.has_work
 
 
@@ -180,26 +166,15 @@ class Promising(Logs):
         super().add(board, max(at, self._promised), actor, *bodies)
 
 
-def test_what_is_ahead_in_one_log_holds_nobody_else_up(logs, shelf_client):
-    logs.mark = 1_000
-    match(logs, 5, 100, 1)
-    match(logs, 1, 9_999, 0)
-    side = work(ProjectionWorker(logs.store, shelf_client, ONLY))
-    assert boards(shelf_client) == [5]
-    logs.mark = 10_000
-    work(side)
-    assert boards(shelf_client) == [5, 1]
-
-
 def without_checkpoints(client: Redis) -> dict[str, object]:
     return {name: one for name, one in contents(client).items() if not name.endswith(":at")}
 
 
 @pytest.mark.parametrize("while_ahead", [True, False])
 def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
-    logs, shelf_client, *, while_ahead
+    logs, redis_client, *, while_ahead
 ):
-    side = ProjectionWorker(logs.store, shelf_client, ONLY)
+    side = ProjectionWorker(logs.store, redis_client, ONLY)
     chance, at, board = random.Random(5), 1_000, 0
     for off in (0, AHEAD, 0):
         for _ in range(20):
@@ -212,22 +187,22 @@ def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
     for shard in range(4):
         logs.add(1_000 + shard, at + 1, ALICE, started())
     work(side)
-    assert sorted(boards(shelf_client)) == list(range(1, 61))
+    assert sorted(boards(redis_client)) == list(range(1, 61))
     for first in (1, 41):
         right = range(first, first + 20)
-        assert [board for board in boards(shelf_client) if board in right] == list(right)
-    points = RatingsQuery(shelf_client).series("pow2", ALICE)
+        assert [board for board in boards(redis_client) if board in right] == list(right)
+    points = RatingsQuery(redis_client).series("pow2", ALICE)
     assert all(a.at <= b.at <= at for a, b in itertools.pairwise(points))
-    live = without_checkpoints(shelf_client)
-    shelf_client.flushall()
-    work(ProjectionWorker(logs.store, shelf_client, ONLY))
-    assert without_checkpoints(shelf_client) == live
+    live = without_checkpoints(redis_client)
+    redis_client.flushall()
+    work(ProjectionWorker(logs.store, redis_client, ONLY))
+    assert without_checkpoints(redis_client) == live
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_clock_that_steps_back_behind_a_promise_has_nothing_made_anew(shelf_client, seed):
+def test_a_clock_that_steps_back_behind_a_promise_has_nothing_made_anew(redis_client, seed):
     logs, chance = Promising(), random.Random(seed)
-    side = ProjectionWorker(logs.store, shelf_client, ONLY)
+    side = ProjectionWorker(logs.store, redis_client, ONLY)
     clock = 10_000
     for board in range(1, 61):
         clock += chance.randrange(-2_000, 3_000)
@@ -239,12 +214,12 @@ def test_a_clock_that_steps_back_behind_a_promise_has_nothing_made_anew(shelf_cl
         assert not any(slot.is_late for slot in side._slots)
     logs.mark = 1 << 50
     settle(side)
-    assert sorted(boards(shelf_client)) == list(range(1, 61))
-    live = without_checkpoints(shelf_client)
-    assert Generations(shelf_client, RATINGS).stored() == [Generation("ratings", 1, 1)]
-    shelf_client.flushall()
-    catch_up(logs.store, shelf_client, ONLY)
-    assert without_checkpoints(shelf_client) == live
+    assert sorted(boards(redis_client)) == list(range(1, 61))
+    live = without_checkpoints(redis_client)
+    assert Generations(redis_client, RATINGS).stored() == [Generation("ratings", 1, 1)]
+    redis_client.flushall()
+    catch_up(logs.store, redis_client, ONLY)
+    assert without_checkpoints(redis_client) == live
 
 
 # matches in which a bot plays
@@ -256,29 +231,23 @@ def rated(client: Redis, pool: str) -> dict[bytes, int]:
     return {row.account: row.rating.matches for row in RatingsQuery(client).of(pool)}
 
 
-def test_matches_with_bots_are_rated_apart(logs, shelf_client):
+def test_matches_with_bots_are_rated_apart(logs, redis_client):
     match(logs, 1, 100, 0)
-    catch_up(logs.store, shelf_client)
-    people = {account: RatingsQuery(shelf_client).player("pow2", account) for account in PLAYERS}
+    catch_up(logs.store, redis_client)
+    people = {account: RatingsQuery(redis_client).player("pow2", account) for account in PLAYERS}
     match(logs, 2, 200, 0, seats=(ALICE, DEEP))
     match(logs, 3, 300, 1, seats=(ALICE, DEEP))
-    catch_up(logs.store, shelf_client)
-    query = RatingsQuery(shelf_client)
+    catch_up(logs.store, redis_client)
+    query = RatingsQuery(redis_client)
     assert {account: query.player("pow2", account) for account in PLAYERS} == people
-    assert rated(shelf_client, "pow2") == {ALICE: 1, BOB: 1}
-    assert rated(shelf_client, pool_with_bots("pow2")) == {ALICE: 2, DEEP: 2}
+    assert rated(redis_client, "pow2") == {ALICE: 1, BOB: 1}
+    assert rated(redis_client, pool_with_bots("pow2")) == {ALICE: 2, DEEP: 2}
     assert query.changes([(pool_of("pow2", (ALICE, DEEP)), 3), ("pow2", 3)])[1] == ()
     # nor do they count in the table, as those with robots
-    played = {row.account: row.played for row in StandingsQuery(shelf_client).of("pow2")}
+    played = {row.account: row.played for row in StandingsQuery(redis_client).of("pow2")}
     assert played == {ALICE: 1, BOB: 1}
-
-
-def test_a_rebuild_finds_the_pools_from_the_logs_alone(logs, shelf_client):
-    for board, seats in enumerate([(ALICE, DEEP), (ALICE, BOB), (DEEP, BOB), (BOB, ALICE)], 1):
-        match(logs, board, 100 * board, board % 2, seats=seats)
-    catch_up(logs.store, shelf_client)
-    before = contents(shelf_client)
-    shelf_client.flushall()
-    catch_up(logs.store, shelf_client)
-    assert contents(shelf_client) == before
-    assert rated(shelf_client, "pow2+bots") == {ALICE: 1, BOB: 1, DEEP: 2}
+    # a rebuild finds the pools from the logs alone
+    before = contents(redis_client)
+    redis_client.flushall()
+    catch_up(logs.store, redis_client)
+    assert contents(redis_client) == before

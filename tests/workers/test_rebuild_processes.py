@@ -15,7 +15,7 @@ from domain.match.commands import PlayMove
 from infra.durability.durability import Mode
 from infra.projections.buckets import LISTS, SCORES, STANDINGS, TOURNAMENTS, Bucket
 from infra.projections.erasure import erase_projections
-from infra.projections.generations import BusyError, Generations
+from infra.projections.generations import BusyError
 from infra.projections.reorder import OrderedProjection
 from infra.redis import keys
 from infra.redis.clients import make_client
@@ -27,13 +27,13 @@ from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.leaves import replace_leaf
 from tests.helpers.rollback import names_of
-from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.side import catch_up, contents
 from workers.projections import PROJECTIONS, feed, maintenance, processes, shards
 from workers.projections.feed import Feed
 from workers.projections.log_reader import LogReader
 from workers.projections.processes import ShardProcesses
 from workers.projections.rebuild import Rebuild, StuckError
-from workers.projections.shards import SharedTrack, fold_shard, tracks_of_shard
+from workers.projections.shards import fold_shard, tracks_of_shard
 
 CHUNK = 10
 """Leaves that are folded together here, so that each shard has several chunks."""
@@ -108,12 +108,16 @@ def rebuild(
     )
 
 
-@pytest.mark.parametrize("buckets", [3])
-def test_several_processes_build_what_the_live_worker_has_made(bench, bench_url, corpus, buckets):
+@pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.long), "after"])
+def test_several_processes_build_what_the_live_worker_has_made_though_one_is_killed(
+    bench, bench_url, corpus, tmp_path, caplog, when
+):
     del corpus
-    catch_up(bench.store, bench.client, buckets=buckets)
+    catch_up(bench.store, bench.client, buckets=3)
     before, report = data_of(bench), Report()
-    rebuild(bench, bench_url, 3, report)
+    rebuild(bench, bench_url, 3, report, dying=when, folder=tmp_path)
+    assert (tmp_path / "killed").exists()
+    assert "has ended with exit code -9; another one goes on where it was" in caplog.text
     assert data_of(bench) == before
     assert len(report.lines) == len(PROJECTIONS)
     together = [done for about, done, _ in report.steps if about == "leaves, by 3 processes"]
@@ -122,38 +126,6 @@ def test_several_processes_build_what_the_live_worker_has_made(bench, bench_url,
     assert together[-1] == report.steps[-1][2]
     assert names_of(bench.client, "{p:*:at:*") == [], "each bucket has one checkpoint again"
     assert multiprocessing.active_children() == []
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_another_process_goes_on_where_one_was_killed(
-    bench, bench_url, corpus, tmp_path, caplog, when
-):
-    del corpus
-    catch_up(bench.store, bench.client)
-    before = data_of(bench)
-    rebuild(bench, bench_url, 2, Report(), dying=when, folder=tmp_path)
-    assert (tmp_path / "killed").exists()
-    assert "has ended with exit code -9; another one goes on where it was" in caplog.text
-    assert data_of(bench) == before
-
-
-@pytest.mark.long
-def test_a_rebuild_beside_moves_has_them_all(bench, bench_url, corpus):
-    side = catch_up(bench.store, bench.client)
-
-    def go_on() -> None:
-        corpus.step()
-        side.round()
-
-    first = corpus.leaves()
-    rebuild(bench, bench_url, 2, Report(go_on))
-    assert corpus.leaves() > first
-    settle(side)
-    live = data_of(bench)
-    report = Report()
-    assert maintenance.check(bench.store, bench.client, list(PROJECTIONS), report)
-    maintenance.rebuild(bench.store, bench.client, list(PROJECTIONS), report)
-    assert data_of(bench) == live
 
 
 @pytest.mark.long
@@ -170,10 +142,9 @@ def test_processes_that_always_end_are_given_up(bench, bench_url, corpus, capfd)
     assert names_of(bench.client, "{p:*:at*") == []
 
 
-def test_a_leaf_that_can_not_be_folded_is_named(bench, bench_url, corpus):
-    del corpus
-    board = next(board for board in range(1, 30) if keys.shard_of(board, 4) == 2)
-    index = bench.store.leaf_indexes(board)[0]
+def test_a_leaf_that_can_not_be_folded_is_named(bench, bench_url):
+    bench.start(1, 2, 5, 6)
+    (index,) = bench.store.leaf_indexes(6)
     replace_leaf(bench.client, 2, index, b"\x98 what is no event")
     with pytest.raises(StuckError, match=f"stop at leaf {index} of shard 2: "):
         rebuild(bench, bench_url, 2, Report())
@@ -208,27 +179,6 @@ def test_who_was_overtaken_in_a_shared_bucket_folds_again(bench, corpus):
         assert all(track.position.counts == ends for track in one.tracks)
         assert one.promote(Feed(bench.store, bench.client))
     assert data_of(bench) == before
-
-
-def test_a_shared_position_keeps_what_changed_nothing(bench):
-    (projection,) = (one for one in PROJECTIONS if one.spec == SCORES)
-    generations = Generations(bench.client, SCORES)
-    bucket = generations.begin("builder", 4).bucket(0)
-    checkpoint = generations.checkpoint(bucket)
-    assert checkpoint is not None
-    one, other = (SharedTrack(projection, generations, bucket, checkpoint, at) for at in (0, 3))
-    one.advance((5, 0, 0, 0))
-    other.advance((0, 0, 0, 7))
-    stale = one.stored(one.position)
-    both = Feed(bench.store, bench.client)
-    both.save([one])
-    both.save([other])
-    assert other.is_unsaved, "the first was faster"
-    both.save([other])
-    stored = generations.checkpoint(bucket)
-    assert stored is not None
-    assert stored.counts == (5, 0, 0, 7)
-    assert stale.counts == (5, 0, 0, 0)
 
 
 def test_an_account_that_is_deleted_meanwhile_gets_no_lists(bench, corpus):
@@ -314,9 +264,8 @@ def test_each_process_is_worth_its_start(monkeypatch):
     assert one > shards.CHUNK
 
 
-def test_moves_that_come_after_the_ends_are_read_by_the_one_that_began(bench, bench_url, corpus):
-    del corpus
-    bench.start(901)
+def test_moves_that_come_after_the_ends_are_read_by_the_one_that_began(bench, bench_url):
+    bench.start(901, 902, 903)
     late = iter([lambda: bench.send(ALICE, PlayMove(text="m13-j7"), 901)])
 
     def move() -> None:

@@ -22,6 +22,7 @@ from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
+from tests.helpers.rollback import read_all
 from tests.helpers.timed import BEGIN, TimedBench
 from workers.commands.drain import Drain
 
@@ -130,25 +131,10 @@ def position(bench: Bench) -> Any:
     return position_of(bench.state())
 
 
-def everything(client: Redis) -> dict[str, bytes]:
-    """What is in each key of a server."""
-    readers: dict[bytes, Callable[[bytes], object]] = {
-        b"string": client.get,
-        b"hash": client.hgetall,
-        b"list": lambda name: client.lrange(name, 0, -1),
-        b"set": client.smembers,
-        b"zset": lambda name: client.zrange(name, 0, -1, withscores=True),
-        b"stream": client.xrange,
-    }
-    return {
-        name.decode(): repr((name, readers[client.type(name)](name))).encode()
-        for name in client.scan_iter()
-    }
-
-
 def holders(client: Redis, text: str) -> set[str]:
     """The names of the keys that hold a text."""
-    return {name for name, value in everything(client).items() if text.encode() in value}
+    found = read_all(client, "*")
+    return {name for name, value in found.items() if text.encode() in repr((name, value)).encode()}
 
 
 def test_a_reply_is_nowhere_but_in_its_own_key_until_it_is_played(bench, caplog):

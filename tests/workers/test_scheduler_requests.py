@@ -30,7 +30,7 @@ from tests.helpers.lanes import LANE
 from tests.helpers.proposals import new_command
 from tests.helpers.robots import EASY, HARD, RobotBench, some_move
 from tests.helpers.side import catch_up
-from tests.helpers.timed import FLAG, TimedBench
+from tests.helpers.timed import BEGIN, FLAG, TimedBench
 from workers import robot_jobs
 from workers.challenge_starter import SWEEP_SECONDS, ChallengeStarter
 from workers.robot_jobs import AGAIN_SECONDS, LOST_SECONDS, RobotWakeup
