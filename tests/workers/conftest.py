@@ -15,11 +15,13 @@ from tests.helpers.mailing import Mailing
 from workers.commands import decision_limits
 
 ON_A_CLUSTER = frozenset({
-    "test_commit_stored", "test_drain", "test_restore", "test_retired_matches",
+    "test_drain", "test_restore", "test_retired_matches",
 })  # fmt: skip
 """Modules whose tests with a `bench` run on one server and on a cluster."""
 
 ALSO_ON_A_CLUSTER = frozenset({
+    "test_after_random_play_everything_about_a_match_is_as_its_events_say",
+    "test_a_command_that_waits_while_its_match_is_archived_is_answered_and_leaves",
     "test_several_processes_build_what_the_live_worker_has_made_though_one_is_killed",
     "test_a_tournament_with_a_leaver_a_forfeit_and_a_late_result_is_played_to_confirmed_places",
 })  # fmt: skip
