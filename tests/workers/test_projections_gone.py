@@ -1,7 +1,7 @@
 """What is gone from the projections' server: accounts that are deleted, matches in the archive, and their rows."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 from unittest.mock import Mock
 
@@ -250,21 +250,6 @@ def test_a_rebuild_makes_all_rows_again_and_the_next_run_takes_them_out_as_befor
     assert contents(redis_client) == before
 
 
-def counting(client: Redis) -> Iterator[Callable[[], tuple[int, int]]]:
-    """Yield what returns commands and bytes since the last call."""
-    last = [0, 0]
-
-    def read() -> tuple[int, int]:
-        found = client.info("stats")
-        now = [found["total_commands_processed"], found["total_net_output_bytes"]]
-        since = now[0] - last[0], now[1] - last[1]
-        last[:] = now
-        return since
-
-    read()
-    yield read
-
-
 @pytest.mark.parametrize("buckets", [1, 3])
 def test_a_part_of_a_list_is_read_without_the_rest(played, redis_client, buckets):
     catch_up(played.store, redis_client, BOTH, buckets=buckets)
@@ -275,9 +260,13 @@ def test_a_part_of_a_list_is_read_without_the_rest(played, redis_client, buckets
         asked.extend(boards)
         return entries(boards)
 
+    def used() -> tuple[int, int]:
+        """Commands and bytes so far."""
+        found = redis_client.info("stats")
+        return found["total_commands_processed"], found["total_net_output_bytes"]
+
     history = FinishedMatches(redis_client, noted)
     lists = MatchLists(redis_client, history)
-    (since,) = counting(redis_client)
     for archived in (False, True):
         if archived:
             take_all(redis_client)
@@ -290,9 +279,9 @@ def test_a_part_of_a_list_is_read_without_the_rest(played, redis_client, buckets
             ):
                 rows(start)  # which finds the generation
                 asked.clear()
-                since()
+                before = used()
                 assert len(rows(start)) == 5
-                commands, sent = since()
+                commands, sent = (now - one for now, one in zip(used(), before, strict=True))
                 # a look into the list, two at what is archived, and the rows of each bucket
                 assert commands <= 20
                 assert sent < 9_000  # of which the figures that are compared are more than a half

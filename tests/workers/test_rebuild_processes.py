@@ -27,7 +27,7 @@ from infra.settings.game_packages import load_games
 from infra.store.channels import LogListener
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
-from tests.fakes.logs import ANCHOR, Logs
+from tests.fakes.logs import Logs
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB, CAROL, moved, started
@@ -187,8 +187,7 @@ def test_who_was_overtaken_in_a_shared_bucket_folds_again(bench, corpus):
     assert data_of(bench) == before
 
 
-def test_an_account_that_is_deleted_meanwhile_gets_no_lists(bench, corpus):
-    del corpus
+def test_an_account_that_is_deleted_meanwhile_gets_no_lists(bench):
     bench.start(900)
     (projection,) = (one for one in PROJECTIONS if one.spec == LISTS)
     started = Rebuild(bench.store, bench.client, projection)
@@ -208,14 +207,14 @@ def test_an_account_that_is_deleted_meanwhile_gets_no_lists(bench, corpus):
     assert names_of(bench.client, f"{bucket.key('')}*") == []
 
 
-def test_a_process_whose_rebuild_was_replaced_writes_nothing(bench, corpus):
+def test_a_process_whose_rebuild_was_replaced_writes_nothing(bench):
+    bench.start(1, 2, 3)
     (projection,) = (one for one in PROJECTIONS if one.spec == LISTS)
     first = Rebuild(bench.store, bench.client, projection)
     first.divide()
     tracks = tracks_of_shard(bench.client, [(projection, first.generation)], 1)
     bench.client.delete(keys.projection("lists", "building"))
     second = Rebuild(bench.store, bench.client, projection)
-    del corpus
     turn = fold_shard(Feed(bench.store, bench.client, CHUNK), tracks, 1, first.goal.ends)
     assert list(turn) == []
     assert tracks[0].gone
@@ -327,27 +326,6 @@ def test_no_history_is_read_for_events_of_matches_that_it_does_not_know(bench):
     assert after["lindex"] - before["lindex"] == len(BOARDS), "one for each beginning"
     reader.read(start)
     assert calls(bench.client, "lindex")["lindex"] == after["lindex"], "it knows them now"
-
-
-class Scripted(LogListener):
-    """News of the shards to whose logs a leaf is added before each message."""
-
-    def __init__(self, logs: Logs, *shards: int) -> None:
-        self._logs, self.left = logs, list(shards)
-
-    def wait(self, seconds: float) -> set[int]:
-        assert seconds > 0
-        shard = self.left.pop(0)
-        self._logs.add_leaf(shard, ANCHOR)
-        return {shard}
-
-
-def test_a_wait_ends_with_news_of_its_own_shards_alone():
-    logs = Logs(shards=4)
-    reader, news = LogReader(logs.store), Scripted(logs, 3, 3, 0, 2)
-    reader.wait({0: 0, 1: 0, 2: 0}, news, 60)
-    assert news.left == [2]
-    assert reader.read((0,) * 4).counts == (1, 0, 0, 2), "which looked at all shards"
 
 
 class Counted(Logs):

@@ -283,19 +283,6 @@ def test_a_match_with_a_claim_stays_until_the_last_ruling_is_final(bench, archiv
     assert list(damaged_matches(archiving.store, [OVER])) == []
 
 
-def test_a_match_that_was_set_back_stays_and_is_listed_again_when_it_ends(bench, archiving):
-    rule(bench, ARBITER, None, back_to=1)
-    assert listed(bench) == [LATER_OVER]
-    assert not bench.state(OVER).over
-    assert archiving.retire(SHARD) == 1
-    assert listed(bench) == []
-    bench.send(ALICE, ResignMatch(), OVER)
-    bench.drain()
-    end = bench.state(OVER).at
-    assert bench.store.ended_boards(SHARD, end - 1, 10) == []
-    assert bench.store.ended_boards(SHARD, end, 10) == [OVER]
-
-
 # kills, and other commands meanwhile
 
 
