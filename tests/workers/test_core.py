@@ -15,10 +15,7 @@ from domain.clocks.time_control import DAY, TimeControl
 from domain.errors import Code
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
 from domain.match.decide import decide
-from domain.match.history import (
-    decode_refusal,
-    replay,
-)
+from domain.match.history import decode_refusal, replay
 from domain.match.state import cache_position, position_of
 from domain.rules import all_games, rules_by_id
 from infra.durability.durability import Mode

@@ -16,13 +16,7 @@ from redis import Redis
 
 from domain.clocks.time_control import DAY
 from domain.fairness import CHAIN_LENGTH, Commitment, SetupDraw, entropy_text, previous_seed
-from domain.match.commands import (
-    AnswerOffer,
-    DeclineMatch,
-    MakeOffer,
-    RevealText,
-    StartMatch,
-)
+from domain.match.commands import AnswerOffer, DeclineMatch, MakeOffer, RevealText, StartMatch
 from domain.match.events import Declined, MatchStarted, Revealed, Sealed, Withheld
 from domain.match.history import decode_anchor, decode_event
 from domain.records import SERVER_ACCOUNT

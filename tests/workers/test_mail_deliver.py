@@ -23,12 +23,7 @@ from tests.helpers.doctor import value
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
 from tests.helpers.rollback import Copy, copy_of, publish, put_back, restorer
-from workers.mail.deliver import (
-    BACKOFF_MS,
-    GIVE_UP_MS,
-    RETRY_MS,
-    EmailDelivery,
-)
+from workers.mail.deliver import BACKOFF_MS, GIVE_UP_MS, RETRY_MS, EmailDelivery
 
 MINUTE = 60_000
 

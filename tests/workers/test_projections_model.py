@@ -38,16 +38,7 @@ from infra.redis.reads import read_one
 from infra.store.port import Watermark
 from tests.fakes.logs import Logs
 from tests.helpers.bench import Bench
-from tests.helpers.given import (
-    ALICE,
-    BOB,
-    CAROL,
-    Match,
-    ended,
-    moved,
-    pow2,
-    started,
-)
+from tests.helpers.given import ALICE, BOB, CAROL, Match, ended, moved, pow2, started
 from tests.helpers.side import catch_up, contents, settle
 from tests.workers.plain_tables import PlainTables
 from tests.workers.random_matches import GAMES, PLAYERS, Chance

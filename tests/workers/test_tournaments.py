@@ -444,9 +444,7 @@ def order_of(hall: Hall) -> tuple[int, ...]:
     return hall.state.ladder.order
 
 
-def test_a_ladder_is_played_with_a_leaver_a_withdrawal_a_late_result_and_an_end(
-    hall: Hall,
-) -> None:
+def test_a_ladder_is_played_with_a_leaver_a_withdrawal_a_late_result_and_an_end(hall: Hall) -> None:
     begin_ladder(hall, 4)
     for below, above in ((3, 1), (2, 0)):
         hall.must(hall.players[below], ChallengeOnLadder(player=above))
