@@ -108,22 +108,6 @@ def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.message for record in caplog.records if record.levelno == logging.ERROR]
 
 
-def test_data_that_were_rolled_back_stop_the_shard_and_no_other(bench, caplog):
-    kept = bench.add(0, 300)
-    bench.publish()
-    bench.client.delete(keys.log(0))
-    bench.add(0, 110)
-    other = bench.add(1, 5)
-    publisher = bench.publisher()
-    publisher.round(wait_ms=1)
-    assert bench.published(0) == kept
-    assert bench.published(1) == other
-    assert "300 leaves are published, and the data end at leaf 110" in bench.fault(0)
-    assert alarms(caplog) == [f"ALARM: the log is not published: {bench.fault(0)}"]
-    publisher.begin()
-    assert len(alarms(caplog)) == 1
-
-
 def test_an_object_store_that_is_away_is_tried_again(bench, monkeypatch):
     monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
     publisher = bench.publisher()
@@ -192,10 +176,21 @@ OTHER_OBJECT = ("s00/tile/entries/000.p/20", b"something else")
             lambda bench: bench.objects.found.clear(),
             *(0, "10 leaves were published, and the object store has a checkpoint of 0"),
         ),
+        (
+            lambda bench: bench.client.delete(keys.log(0)),
+            *(5, "10 leaves are published, and the data end at leaf 5"),
+        ),
         (lambda bench: bench.objects.create(*OTHER_OBJECT), 10, "exists with other bytes"),
         (another_key, 10, "no signature by a known key"),
     ],
-    ids=["another history", "missing leaf", "empty store", "object of another", "another key"],
+    ids=[
+        "another history",
+        "leaf lost",
+        "store lost",
+        "rolled back",
+        "object of another",
+        "key lost",
+    ],
 )
 def test_what_contradicts_what_is_published_stops_the_shard_and_signs_nothing(
     bench, caplog, harm, more, fault
@@ -204,13 +199,19 @@ def test_what_contradicts_what_is_published_stops_the_shard_and_signs_nothing(
     bench.publish()
     harm(bench)
     bench.add(0, more)
+    bench.add(1, 5)
     before = {name: data for name, data in bench.objects.found.items() if name.startswith("s00/")}
-    bench.publish()
+    publisher = bench.publish()
     assert fault in bench.fault(0)
     assert bench.objects.found.get("s00/checkpoint") == before.get("s00/checkpoint")
     # an object may have been written before the fault was met, and none is changed
     assert before.items() <= bench.objects.found.items()
-    assert any("the log is not published" in alarm for alarm in alarms(caplog))
+    assert alarms(caplog)[0] == f"ALARM: the log is not published: {bench.fault(0)}"
+    said = len(alarms(caplog))
+    publisher.begin()
+    assert len(alarms(caplog)) == said
+    others = read_published_sizes(bench.client, SHARDS)[1].size
+    assert others == (5 if harm is not another_key else 0), "it stops no other shard"
 
 
 OF_A_RUN = ("started", "taken", "trimmed", "released", "left")

@@ -24,17 +24,15 @@ from infra.projections.reorder import OrderedProjection
 from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.settings.game_packages import load_games
-from infra.store.channels import LogListener
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
-from tests.fakes.logs import Logs
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
-from tests.helpers.given import ALICE, BOB, CAROL, moved, started
+from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.leaves import replace_leaf
 from tests.helpers.rollback import names_of
 from tests.helpers.side import catch_up, contents
-from workers.projections import PROJECTIONS, feed, log_reader, maintenance, processes, shards
+from workers.projections import PROJECTIONS, feed, maintenance, processes, shards
 from workers.projections.feed import Feed
 from workers.projections.log_reader import LogReader
 from workers.projections.processes import ShardProcesses
@@ -295,11 +293,6 @@ def calls(client: Redis, *names: str) -> dict[str, int]:
     return {name: found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in names}
 
 
-def wait(reader: LogReader, starts: tuple[int, ...], client: Redis, seconds: float = 60) -> None:
-    """Let a reader wait for leaves of all shards."""
-    reader.wait(dict(enumerate(starts)), LogListener(client), seconds)
-
-
 def facts_of(store: Store) -> list[Fact]:
     """All facts of the logs."""
     reader, facts = LogReader(store), []
@@ -326,42 +319,6 @@ def test_no_history_is_read_for_events_of_matches_that_it_does_not_know(bench):
     assert after["lindex"] - before["lindex"] == len(BOARDS), "one for each beginning"
     reader.read(start)
     assert calls(bench.client, "lindex")["lindex"] == after["lindex"], "it knows them now"
-
-
-class Counted(Logs):
-    """Notes of which matches the first event is asked for."""
-
-    def __init__(self) -> None:
-        super().__init__(shards=1)
-        self.asked: list[list[int]] = []
-
-    def first_events(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Note them."""
-        self.asked.append(list(boards))
-        return super().first_events(boards)
-
-
-def test_all_that_a_chunk_misses_is_read_together_and_the_last_used_are_kept(monkeypatch):
-    monkeypatch.setattr(log_reader, "_SETUPS", 3)
-    logs = Counted()
-    for board in (1, 2, 3, 4):
-        logs.add(board, 1, ALICE, started())
-    at = (4,)
-    reader = LogReader(logs.store)
-    for boards, asked in [
-        ((1, 2, 3), [[1, 2, 3]]),
-        ((1,), []),
-        ((4,), [[4]]),
-        ((1, 3, 1), []),
-        ((2,), [[2]]),
-    ]:
-        logs.asked.clear()
-        for board in boards:
-            logs.add(board, 2, BOB, moved(1, 0, 1))
-        chunk = reader.read(at)
-        at = chunk.counts
-        assert [fact.event.match for fact in chunk.facts] == list(boards)
-        assert logs.asked == asked
 
 
 def test_a_beginning_that_is_gone_or_no_list_stops_its_shard_alone(bench):

@@ -1,7 +1,6 @@
 """Logs that have lost published leaves get them back, and with them all that follows; the publisher sees to it."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,16 +10,11 @@ import workers.log.restore
 from domain.clocks.time_control import DAY
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.audit.log import first_difference
-from infra.log.key_files import generate_keys, read_keys
-from infra.log.names import shard_key
-from infra.log.published_log import PublishedLog
-from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
-from infra.store.discarded_leaves import Restored, RestoredLeaves, discard, find_discarded
-from infra.store.log_gate import LogGate
+from infra.store.discarded_leaves import Restored, discard, find_discarded
 from infra.store.outcomes import parse
-from infra.store.watermarks import PublishedSizes, read_published_sizes
+from infra.store.watermarks import PublishedSizes
 from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.bench import Bench
 from tests.helpers.doctor import damaged_matches
@@ -38,10 +32,6 @@ from tests.helpers.side import catch_up, contents
 from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from tests.helpers.writes import refusals_counted
 from tests.workers.month import Month
-from workers.log import publisher as publisher_module
-from workers.log import restore
-from workers.log.publisher import Publisher
-from workers.log.restore import LogRecovery, ShardRestorer
 
 MOVE = PlayMove(text="m13-m9")
 
@@ -263,95 +253,3 @@ def test_projections_that_went_on_while_the_shard_was_closed_are_as_before(redis
     found = contents(redis_client)
     ours = {name: one for name, one in found.items() if not name.endswith(":at")}
     assert ours == {name: one for name, one in wanted.items() if not name.endswith(":at")}
-
-
-class Publishing:
-    """A bench with a publisher that restores."""
-
-    def __init__(self, client: Redis, folder: Path) -> None:
-        self.bench = Bench(client, folder / "seeds")
-        self.client = client
-        self.objects = MemoryObjects()
-        self._keys = folder / "keys"
-        generate_keys(self._keys, "play.example.org")
-        self.closed = ClosedShards(client)
-
-    def publisher(self) -> Publisher:
-        sizes = PublishedSizes(self.client, self.client)
-        made = Publisher(
-            *(self.bench.store, sizes, self.objects, lambda: read_keys(self._keys), 0.0),
-            recovery=LogRecovery(self.closed, self._restorer),
-        )
-        made.begin()
-        return made
-
-    def _restorer(self, shard: int) -> ShardRestorer:
-        public = [shard_key(key, shard) for key in read_keys(self._keys).public]
-        log = PublishedLog(self.objects, shard, public)
-        log.refresh()
-        store = self.bench.store
-        return ShardRestorer(store, RestoredLeaves(self.client, store.layout()), self.closed, log)
-
-    def end(self) -> int:
-        return len(self.bench.store.leaves(1, 0, 100))
-
-    def size(self) -> int:
-        return read_published_sizes(self.client, 4)[1].size
-
-
-@pytest.fixture
-def publishing(redis_client: Redis, tmp_path: Path) -> Publishing:
-    made = Publishing(redis_client, tmp_path)
-    made.bench.start(1)
-    return made
-
-
-def lose_a_move(publishing: Publishing) -> tuple[Publisher, int]:
-    """Publish a move, and take the data back to before it; return the publisher and the published size."""
-    before = copy_of(publishing.client)
-    publishing.bench.send(ALICE, MOVE)
-    publishing.bench.drain()
-    publisher = publishing.publisher()
-    publisher.round(wait_ms=1)
-    size = publishing.size()
-    put_back(publishing.client, before)
-    assert publishing.end() == size - 1
-    return publisher, size
-
-
-def test_a_shard_that_a_drain_has_closed_is_restored_by_a_publisher_that_runs(
-    publishing, monkeypatch
-):
-    monkeypatch.setattr(restore, "LOOK_SECONDS", 0.0)
-    gate = LogGate(publishing.client, publishing.client)
-    publisher, size = lose_a_move(publishing)
-    gate.close(1, publishing.end())
-    for _ in range(3):
-        publisher.round(wait_ms=1)
-    assert publishing.end() == size
-    assert publishing.closed.read(range(4)) == {}
-    publishing.bench.send(ALICE, MOVE)
-    publishing.bench.drain()
-    publisher.round(wait_ms=1)
-    assert publishing.size() == size + 1
-
-
-def test_a_store_that_is_away_leaves_the_shard_closed_until_it_is_back(publishing, monkeypatch):
-    monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
-    _, size = lose_a_move(publishing)
-    publisher = publishing.publisher()
-
-    def away(name: str) -> bytes:
-        raise ObjectStoreError(f"{name} can't be read")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(publishing.objects, "get", away)
-        for _ in range(3):
-            publisher.round(wait_ms=1)
-        assert publishing.end() == size - 1
-        assert 1 in publishing.closed.read(range(4))
-        assert "can't be read" in publishing.client.hget(keys.published(1), "fault").decode()
-    for _ in range(4):
-        publisher.round(wait_ms=1)
-    assert publishing.end() == size
-    assert publishing.closed.read(range(4)) == {}

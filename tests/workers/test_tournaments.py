@@ -357,20 +357,6 @@ def test_a_double_round_robin_begins_from_one_position_with_sides_exchanged(hall
     assert all(hall.bench.state(one.board).rated for one in hall.matches.values())
 
 
-def test_three_begin_with_the_tiles_of_the_opening(hall: Hall) -> None:
-    given = terms(**OF_THREES | {"options": ("-manual_start", "-tiles_each=3")})
-    hall.must(ORGANISER, DraftTournament(terms=given, opening="1 2 3 4"), OpenEntry())
-    hall.enter(3)
-    hall.must(ORGANISER, StartTournament())
-    hall.turn()
-    states = [hall.bench.state(one.board) for one in hall.matches.values()]
-    assert {(one.moves, one.opening, one.next) for one in states} == {("1 2 3 4", 4, 1)}
-    for player in PLAYERS[:2]:
-        hall.lose(player)
-    hall.turn()
-    assert len(hall.points()) == 3
-
-
 # groups of three
 
 

@@ -15,11 +15,13 @@ from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode
 from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
+from infra.objects.files import FileObjects
+from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.failures import DamagedMatches
-from infra.store.log_gate import read_ends
+from infra.store.log_gate import LogGate, read_ends
 from infra.store.redis_store import RedisStore
 from infra.store.trimmed_leaves import TrimmedLeavesError, published_logs
 from infra.store.watermarks import read_published_sizes
@@ -240,14 +242,17 @@ def test_while_memory_is_full_leaves_are_published_matches_retire_and_logs_are_t
     assert client.xrange(keys.log(SHARD), count=1)[0][0] == b"%d-1" % limit
 
 
-def test_a_shard_is_restored_as_soon_as_there_is_memory(played, monkeypatch, caplog):
+def test_a_shard_that_lost_leaves_is_restored_as_soon_as_there_are_objects_and_memory(
+    played, monkeypatch, caplog
+):
     monkeypatch.setattr("workers.log.publisher.RETRY_SECONDS", 0.0)
     monkeypatch.setattr("workers.log.restore.LOOK_SECONDS", 0.0)
     client = played.client
     copy = copy_of(client)
     played.bench.send(BOB, PlayMove(text="a1-e3"), ACTIVE)
     played.bench.drain()
-    played.publisher().round(0)
+    running = played.publisher()
+    running.round(0)
     end = read_ends(client, [SHARD])
     put_back(client, copy)
     with full(client):
@@ -255,12 +260,28 @@ def test_a_shard_is_restored_as_soon_as_there_is_memory(played, monkeypatch, cap
         for _ in range(3):
             publisher.round(0)
         assert read_ends(client, [SHARD]) < end
-    publisher = played.publisher()
+    # one that begins finds it, and one that runs hears of it from a drain
+    assert played.publisher()
     assert ClosedShards(client).read([SHARD])[SHARD].kind is ClosedKind.ROLLED_BACK
+    LogGate(client, played.queue).close(SHARD, read_ends(client, [SHARD])[0])
+
+    def away(_: FileObjects, name: str) -> bytes:
+        raise ObjectStoreError(f"{name} can't be read")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileObjects, "get", away)
+        for _ in range(3):
+            running.round(0)
+    assert read_ends(client, [SHARD]) < end
+    assert "can't be read" in client.hget(keys.published(SHARD), "fault").decode()
     with full(client):
-        publisher.round(0)
+        running.round(0)
         assert "shard 1 can't be restored" in caplog.text
     for _ in range(3):
-        publisher.round(0)
+        running.round(0)
     assert read_ends(client, [SHARD]) == end
     assert not ClosedShards(client).read(range(SHARDS))
+    played.bench.send(ALICE, PlayMove(text="m13-m9"), ACTIVE)
+    played.bench.drain()
+    running.round(1)
+    assert read_published_sizes(client, SHARDS)[SHARD].size == end[0] + 1
