@@ -245,7 +245,8 @@ def test_while_memory_is_full_leaves_are_published_matches_retire_and_logs_are_t
 def test_a_shard_that_lost_leaves_is_restored_as_soon_as_there_are_objects_and_memory(
     played, monkeypatch, caplog
 ):
-    monkeypatch.setattr("workers.log.publisher.RETRY_SECONDS", 0.0)
+    for name in ("RETRY_SECONDS", "LOOK_SECONDS"):
+        monkeypatch.setattr(f"workers.log.publisher.{name}", 0.0)
     monkeypatch.setattr("workers.log.restore.LOOK_SECONDS", 0.0)
     client = played.client
     copy = copy_of(client)
@@ -277,7 +278,7 @@ def test_a_shard_that_lost_leaves_is_restored_as_soon_as_there_are_objects_and_m
     with full(client):
         running.round(0)
         assert "shard 1 can't be restored" in caplog.text
-    for _ in range(3):
+    for _ in range(6):
         running.round(0)
     assert read_ends(client, [SHARD]) == end
     assert not ClosedShards(client).read(range(SHARDS))
