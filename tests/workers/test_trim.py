@@ -245,7 +245,7 @@ def test_while_memory_is_full_leaves_are_published_matches_retire_and_logs_are_t
 def test_a_shard_that_lost_leaves_is_restored_as_soon_as_there_are_objects_and_memory(
     played, monkeypatch, caplog
 ):
-    for name in ("RETRY_SECONDS", "LOOK_SECONDS"):
+    for name in ("RETRY_SECONDS", "LOOK_SECONDS", "LOST_SECONDS"):
         monkeypatch.setattr(f"workers.log.publisher.{name}", 0.0)
     monkeypatch.setattr("workers.log.restore.LOOK_SECONDS", 0.0)
     client = played.client
