@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.clocks.time_control import DAY
-from domain.fairness import CHAIN_LENGTH, Commitment, SetupDraw, entropy_text, previous_seed
+from domain.fairness import CHAIN_LENGTH, Commitment, SetupDraw, previous_seed
 from domain.match.commands import AnswerOffer, DeclineMatch, MakeOffer, RevealText, StartMatch
 from domain.match.events import Declined, MatchStarted, Revealed, Sealed, Withheld
-from domain.match.history import decode_anchor, decode_event
+from domain.match.history import decode_event
 from domain.records import SERVER_ACCOUNT
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.stored_match import check
@@ -53,21 +53,6 @@ def draw_of(bench: Bench, board: int) -> SetupDraw:
         if isinstance(envelope.body, MatchStarted) and envelope.body.draw:
             return envelope.body.draw
     raise AssertionError(f"match {board} drew nothing")
-
-
-def test_a_start_that_draws_records_the_setup_and_reveals_its_seed(bench):
-    text = entropy_text(bytes(16), "word")
-    bench.send(ALICE, drain_start(text), 3)
-    assert bench.drain() == 1
-    draw = draw_of(bench, 3)
-    assert (draw.chain, draw.k, draw.texts) == (1, 1, (text, b""))
-    assert bench.state(3).setup is not None
-    leaves = [leaf for _, leaf in bench.store.leaves(3, 0, 10)]
-    assert previous_seed(draw.seed) == decode_anchor(leaves[0]).anchor
-    assert leaves[1] == bench.store.events(3)[0]
-    assert check(bench.store, 3).endswith(
-        "what was dealt follows from seed 1 of chain 1, anchored before as leaf 0"
-    )
 
 
 def test_concurrent_starts_repeat_and_skip_no_seed(bench):

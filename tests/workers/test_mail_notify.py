@@ -172,15 +172,6 @@ def test_what_happens_is_one_mail_to_the_other(mailing, before, actor, command, 
         assert "first line of a reply" not in text_of(mail)
 
 
-def test_the_board_is_drawn_as_the_player_prefers_it(mailing):
-    mailing.challenge(board=1)
-    (mail,) = mailing.mail_to(BOB)
-    mailing.change(BOB, lambda record: replace(record, displays=(("pow2", "small"),)))
-    mailing.challenge(board=2)
-    (other,) = mailing.mail_to(BOB)
-    assert text_of(mail) != text_of(other).replace("match 2", "match 1")
-
-
 def test_what_happened_while_the_mailer_was_off_is_told_unless_it_is_old(mailing):
     mailing.challenge()
     mailing.bench.now += 3 * DAY - HOUR

@@ -1,9 +1,9 @@
 """Tournaments of every form from draft to confirmed places, on a real server, whose manager is killed in each turn."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import cycle
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -89,8 +89,8 @@ def terms(**changes: object) -> TournamentTerms:
 class Hall:
     """A tournament that is run by hand."""
 
-    dies: Iterator[str] | None = None
-    """Where a manager is killed at the beginning of each turn."""
+    dies: Sequence[str] = ()
+    """Where managers are killed at the beginning of each turn, one after the other."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
@@ -131,9 +131,9 @@ class Hall:
     def turn(self) -> None:
         """Have the manager act on all that is known, and the drain decide it."""
         settle(self.side)
-        if self.dies:
+        for point in self.dies:
             with pytest.MonkeyPatch.context() as patch, suppress(Killed):
-                patch.setattr(tournament_manager, "failpoint", kill_at(next(self.dies)))
+                patch.setattr(tournament_manager, "failpoint", partial(die_at, point))
                 self.manager.tick()
             self.manager = self.new_manager()  # which knows nothing of the other
         self.manager.tick()
@@ -206,19 +206,16 @@ class Hall:
         return {players[one.player]: one.points for place in self.state.places for one in place}
 
 
-def kill_at(point: str):
-    def failpoint(passed: str) -> None:
-        if passed == point:
-            raise Killed
-
-    return failpoint
+def die_at(point: str, passed: str) -> None:
+    if passed == point:
+        raise Killed
 
 
 @pytest.fixture
 def hall(bench: Bench) -> Hall:
     """A tournament whose manager is killed in each turn."""
     made = Hall(bench)
-    made.dies = cycle(POINTS)
+    made.dies = POINTS
     return made
 
 
@@ -245,7 +242,7 @@ def test_a_section_starts_when_it_is_full_and_is_played_to_confirmed_places(hall
 
 
 def test_one_manager_sends_what_waits_once(hall: Hall) -> None:
-    hall.dies = None
+    hall.dies = ()
     hall.draft()
     hall.enter(3)
     settle(hall.side)
