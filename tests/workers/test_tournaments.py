@@ -269,6 +269,10 @@ def test_a_knockout_is_played_to_its_places_with_a_leaver_a_forfeit_and_a_late_r
     hall.must(ORGANISER, WithdrawPlayer(account=gone, kind="silent", text=TEXT))
     hall.turn()
     assert hall.state.stage == 2  # the other semifinal goes on
+    left = [hall.bench.state(hall.matches[number].board) for number in (1, 2)]
+    (lost,) = (one for one in left if gone in one.seats)
+    assert lost.result is not None
+    assert lost.result.winners == (1 - lost.seats.index(gone),)
     last = next(one for one in hall.matches.values() if not one.result)
     hall.ask(hall.bench.state(last.board).seats[1], ResignMatch(), last.board)
     hall.turn()
