@@ -134,7 +134,8 @@ def test_a_folder_without_the_others_secrets_anchors_no_chain(bench, tmp_path):
 def start_all(bench: Bench, *boards: int) -> list[SetupDraw]:
     for board in boards:
         bench.send(ALICE, drain_start(), board)
-    bench.drain()
+    while bench.store.inbox_size(range(4)):
+        bench.drain()
     return [draw_of(bench, board) for board in boards]
 
 

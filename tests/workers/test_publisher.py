@@ -247,6 +247,7 @@ def test_whoever_is_killed_or_overtaken_all_is_published_as_if_nobody_was(
     with suppress(Killed):
         first.round(wait_ms=1)
     assert not actions, "it was there"
+    assert bench.fault(1) == "", "who is slower than another says nothing"
     leaves += bench.add(1, 350)
     if overtaken:
         first.round(wait_ms=1)
