@@ -27,6 +27,7 @@ from infra.store.trimmed_leaves import TrimmedLeavesError, published_logs
 from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify
+from tests.fakes.logs import ANCHOR
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB
@@ -52,9 +53,14 @@ class TrimBench:
         self.store = self.reader()
 
     def play(self) -> None:
-        """Play until two bundles of each shard are full, and publish."""
-        while min(self.store.watermark().ends) < 515:
+        """Play, fill two bundles of each shard with leaves that are no events, and publish."""
+        while min(self.store.watermark().ends) < 40:
             self.corpus.step()
+        with self.client.pipeline(transaction=False) as pipe:
+            for shard, end in enumerate(self.store.watermark().ends):
+                for index in range(end, 515):
+                    pipe.xadd(keys.log(shard), {"l": ANCHOR}, id=f"{index}-1")
+            pipe.execute()
         self.publish()
 
     def reader(self) -> RedisStore:
