@@ -24,12 +24,26 @@ from infra.store.port import CommitConflict, CommitResult, Submission, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.doctor import value
+from tests.helpers.gateways import OutcomeListener
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from tests.helpers.writes import attempts_counted
 from workers.commands import handle
 from workers.commands.drain import CHUNK, SMALL_BACKLOG, SMALL_BATCH, TRIES, Drain
 from workers.commands.handle import CommandHandler, StartContexts, Task
+
+
+def test_the_doors_are_told_each_its_own_outcomes(bench):
+    bench.start(1)
+    doors = "reply:web", "reply:mail"
+    listeners = [OutcomeListener(bench.queue, door) for door in doors]
+    sent = bench.order(ALICE, PlayMove(text="m13-m9")), bench.order(CAROL, ResignMatch())
+    for order, door in zip(sent, doors, strict=True):
+        bench.submit(order, door)
+    bench.drain()
+    for order, listener in zip(sent, listeners, strict=True):
+        assert [id_ for id_, _ in listener.poll(5)] == [order.id]
+        listener.close()
 
 
 def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench):

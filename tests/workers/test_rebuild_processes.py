@@ -350,7 +350,7 @@ class WithoutSnapshots:
 
 def test_a_result_from_the_snapshot_is_that_of_the_history(bench):
     corpus = Corpus(bench, players=8, matches=40, disputes=0)
-    while corpus.leaves() < 700:
+    while corpus.leaves() < 400:
         corpus.step()
     before = calls(bench.client, "lrange")
     found = [fact for fact in facts_of(bench.store) if fact.result]
