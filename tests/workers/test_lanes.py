@@ -12,6 +12,7 @@ from rq.timeouts import JobTimeoutException
 
 from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, PlayMove, StartMatch
+from domain.match.decide import decide
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
@@ -238,6 +239,27 @@ def test_suspects_that_are_left_are_suspects_of_the_next_drain(bench, store):
     send_many(bench, SMALL_BATCH)
     bench.drain()
     assert store.commits == [SMALL_BATCH]
+
+
+def test_a_command_that_kills_again_and_again_is_refused_and_the_others_are_decided(bench):
+    bench.start(*range(1, 21))
+    orders = send_many(bench, 20)
+    poison, deaths = orders[12], 0
+
+    def dies(sent: CommandEnvelope, *given: Any) -> Any:
+        if sent.id == poison.id:
+            raise SystemExit
+        return decide(sent, *given)
+
+    while bench.store.inbox_size(range(4)):
+        try:
+            bench.drain(decider=dies)
+        except SystemExit:
+            deaths += 1
+            bench.queue.delete(keys.lease(LANE))
+    outcomes = [outcome for order in orders if (outcome := bench.outcome(order))]
+    assert [one.accepted for one in outcomes] == [True] * 12 + [False] + [True] * 7
+    assert deaths == 4
 
 
 def test_the_end_of_a_job_by_rq_is_not_the_commands_failure(bench):
