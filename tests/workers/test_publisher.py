@@ -94,6 +94,18 @@ def test_all_leaves_of_all_shards_are_published_in_order_and_many_in_batches(ben
     assert bench.published(2) == added[2]
 
 
+def test_of_two_publishers_the_slower_one_begins_again(bench, monkeypatch):
+    monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
+    first, second = bench.publisher(), bench.publisher()
+    bench.add(0, 10)
+    assert first.round() == 10
+    added = bench.add(0, 10)
+    assert second.round() == 0
+    assert bench.fault(0) == ""
+    second.round(wait_ms=1)
+    assert bench.published(0)[-10:] == added
+
+
 def test_leaves_that_are_not_durable_are_not_published(bench, monkeypatch):
     publisher = bench.publisher()
     bench.add(0, 10)
