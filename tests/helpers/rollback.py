@@ -66,6 +66,7 @@ def read_all(client: Redis, pattern: str) -> dict[str, Any]:
         b"hash": client.hgetall,
         b"zset": lambda name: client.zrange(name, 0, -1, withscores=True),
         b"list": lambda name: client.lrange(name, 0, -1),
+        b"set": client.smembers,
         b"stream": client.xrange,
     }
     return {name.decode(): readers[client.type(name)](name) for name in names_of(client, pattern)}

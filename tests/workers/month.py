@@ -12,7 +12,8 @@ import heapq
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -22,8 +23,26 @@ from redis import Redis
 from domain.clocks.time_control import DAY, TimeControl, read_time_control
 from domain.errors import Code
 from domain.match.audit import verify
-from domain.match.commands import Command, StartMatch
-from domain.match.conditional_moves import pack, unpack
+from domain.match.commands import (
+    AnswerOffer,
+    Command,
+    DeclineMatch,
+    EndVacation,
+    MakeOffer,
+    PlayMove,
+    ResignMatch,
+    ResumeMatch,
+    StartMatch,
+    StartVacation,
+)
+from domain.match.conditional_moves import (
+    ConditionalMove,
+    ConditionalMoves,
+    ConditionalMovesBySeat,
+    merge,
+    pack,
+    unpack,
+)
 from domain.match.events import MatchSource, Moved
 from domain.match.history import (
     EventEnvelope,
@@ -33,19 +52,19 @@ from domain.match.history import (
     unpack_snapshot,
 )
 from domain.match.imports import import_command
-from domain.match.state import MatchState, next_due
+from domain.match.state import MatchState, next_due, position_of
 from domain.records import SERVER_ACCOUNT, CommandId
+from domain.rules import rules_by_id
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.store.layout import Layout
+from infra.store.port import CommitResult, Queued, Submission, SubmitResult, Write
 from tests.fakes.dying import DyingClient, Killed
 from tests.helpers.doctor import damaged_matches
 from tests.helpers.given import ALICE, BOB, CAROL, Match
-from tests.helpers.timed import BEGIN, HOUR, TimedBench
-from tests.workers.misfortune import Darkness, Fate
+from tests.helpers.timed import BEGIN, HOUR, TimedBench, TimedStore
 from tests.workers.plain_clock import Kept, PlainClock
-from tests.workers.players import Players
 from workers.commands.drain import Drain
 
 SECOND, MINUTE = 1_000, 60_000
@@ -89,6 +108,144 @@ PACES = (9 * HOUR, 30 * HOUR, 3 * DAY, 6 * DAY, 15 * DAY)
 
 LATE = (Code.MATCH_OVER, Code.NOT_A_PLAYER, Code.NOT_STARTED)
 """Refusals that are told before anybody looks at the clock."""
+
+
+class Fate(TimedStore):
+    """A store on which whoever uses it may die, and that remembers what came to it."""
+
+    dies = ""
+
+    def __init__(self, *args: object, **more: object) -> None:
+        super().__init__(*args, **more)  # type: ignore[arg-type]
+        self.came: dict[CommandId, tuple[int, int]] = {}
+        """For each command, which one in all it was, and its received time."""
+
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+        self._die("before the commit")
+        results = super().commit(writes)
+        self._die("after the commit")
+        return results
+
+    def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
+        answers = super().submit(submissions)
+        for new, answer in zip(submissions, answers, strict=True):
+            if isinstance(answer, Queued):
+                self.came.setdefault(new.id, (len(self.came), answer.received))
+        self._die("after the submit")
+        return answers
+
+    def _die(self, where: str) -> None:
+        if self.dies == where:
+            raise Killed
+
+
+class Darkness:
+    """When nothing could come at its time, and why; true while that is so."""
+
+    def __init__(self) -> None:
+        self.why: Counter[str] = Counter()
+        self._spans: list[list[int]] = []
+        """Since and until when."""
+
+    def __bool__(self) -> bool:
+        return self.why.total() > 0
+
+    def begin(self, why: str, now: int) -> None:
+        if not self:
+            self._spans.append([now, now])
+        self.why[why] += 1
+
+    def end(self, why: str, now: int) -> None:
+        self.why[why] -= 1
+        if not self:
+            self._spans[-1][1] = now
+
+    def between(self, since: int, now: int) -> int:
+        """How long it was so since then, ms."""
+        if self:
+            self._spans[-1][1] = now
+        return sum(max(0, until - max(begin, since)) for begin, until in self._spans)
+
+
+HABITS = {
+    "move": 200,
+    "undo": 14,
+    "pause": 8,
+    "away": 14,
+    "back": 10,
+    "wrong": 12,
+    "draw": 3,
+    "abort": 1,
+    "resign": 2,
+}
+"""What they do when nothing waits for an answer, and how often."""
+
+
+class Players:
+    """All of them, by one chance."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+
+    def act(self, state: MatchState, now: int) -> tuple[bytes, Command]:
+        """Who does what in a match that runs."""
+        if state.awaits_entropy:
+            waiting = [seat for seat, text in enumerate(state.texts) if text is None]
+            said = AnswerOffer(accept=True) if self._chance.random() < 0.9 else DeclineMatch()
+            return state.seats[self._chance.choice(waiting)], said
+        seat = self._chance.choice(state.active_seats)
+        if state.clock and state.clock.paused and self._chance.random() < 0.4:
+            return state.seats[seat], ResumeMatch()
+        offer = state.offer
+        asked = [s for s in state.active_seats if offer and s not in (offer.seat, *offer.accepted)]
+        if asked and self._chance.random() < 0.8:
+            accept = self._chance.random() < 0.7
+            return state.seats[self._chance.choice(asked)], AnswerOffer(accept=accept)
+        (habit,) = self._chance.choices(list(HABITS), list(HABITS.values()))
+        return self._habit(habit, state, seat, now)
+
+    def move(self, state: MatchState) -> tuple[bytes, Command]:
+        """The mover's move."""
+        assert state.next is not None
+        said = self._chance.choice([state.ply, None])
+        return state.seats[state.next], PlayMove(text=self._legal(state.rules, state), ply=said)
+
+    def _habit(self, habit: str, state: MatchState, seat: int, now: int) -> tuple[bytes, Command]:
+        who = state.seats[seat]
+        match habit:
+            case "move":
+                return self.move(state)
+            case "away":
+                return who, StartVacation(until=now + self._chance.choice([1, 2, 3, 7, 12]) * DAY)
+            case "back":
+                return who, EndVacation(until=now + self._chance.randrange(DAY))
+            case "resign":
+                return who, ResignMatch()
+            case "wrong":
+                return who, PlayMove(
+                    text=self._chance.choice(["a1-a2", "1,1", "e5"]), ply=state.ply
+                )
+            case kind:
+                return who, MakeOffer(kind=kind)
+
+    def _legal(self, rules: str, state: MatchState) -> str:
+        found = rules_by_id(rules).legal_moves(position_of(state))
+        return self._chance.choice(list(islice(found, 30)))
+
+    def lay(self, state: MatchState, replies: ConditionalMovesBySeat) -> ConditionalMovesBySeat:
+        """Replies with one more, to a move that the mover may play, or to whatever comes."""
+        rules, before = rules_by_id(state.rules), position_of(state)
+        guess = self._legal(state.rules, state)
+        after = rules.play(before, rules.check(before, rules.read(guess)))
+        seat = rules.to_move(after)
+        if seat is None or seat == state.next:
+            return replies
+        text = self._chance.choice(list(islice(rules.legal_moves(after), 30)))
+        path = self._chance.choice([(guess,), None])
+        laid = merge(
+            replies.get(seat, ConditionalMoves()), [ConditionalMove(state.ply + 1, path, text)]
+        )
+        return {**replies, seat: laid}
 
 
 class Month(TimedBench):

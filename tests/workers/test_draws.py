@@ -15,20 +15,11 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.clocks.time_control import DAY
-from domain.errors import Code
-from domain.fairness import CHAIN_LENGTH, Commitment, SetupDraw, entropy_text, previous_seed
-from domain.match.commands import (
-    AnswerOffer,
-    DeclineMatch,
-    MakeOffer,
-    RevealText,
-    StartMatch,
-)
-from domain.match.deals import DealKind, deal_kind
+from domain.fairness import CHAIN_LENGTH, Commitment, SetupDraw, previous_seed
+from domain.match.commands import AnswerOffer, DeclineMatch, MakeOffer, RevealText, StartMatch
 from domain.match.events import Declined, MatchStarted, Revealed, Sealed, Withheld
-from domain.match.history import BrokenHistory, decode_anchor, decode_event
+from domain.match.history import decode_event
 from domain.records import SERVER_ACCOUNT
-from infra.audit.draws import DEALS
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.stored_match import check
 from infra.durability.durability import Mode
@@ -64,21 +55,6 @@ def draw_of(bench: Bench, board: int) -> SetupDraw:
     raise AssertionError(f"match {board} drew nothing")
 
 
-def test_a_start_that_draws_records_the_setup_and_reveals_its_seed(bench):
-    text = entropy_text(bytes(16), "word")
-    bench.send(ALICE, drain_start(text), 3)
-    assert bench.drain() == 1
-    draw = draw_of(bench, 3)
-    assert (draw.chain, draw.k, draw.texts) == (1, 1, (text, b""))
-    assert bench.state(3).setup is not None
-    leaves = [leaf for _, leaf in bench.store.leaves(3, 0, 10)]
-    assert previous_seed(draw.seed) == decode_anchor(leaves[0]).anchor
-    assert leaves[1] == bench.store.events(3)[0]
-    assert check(bench.store, 3).endswith(
-        "what was dealt follows from seed 1 of chain 1, anchored before as leaf 0"
-    )
-
-
 def test_concurrent_starts_repeat_and_skip_no_seed(bench):
     boards = range(3, 3 + 4 * 30, 4)
     orders = [bench.send(ALICE, drain_start(), board) for board in boards]
@@ -109,27 +85,6 @@ def test_concurrent_starts_repeat_and_skip_no_seed(bench):
         assert all(previous_seed(b.seed) == a.seed for a, b in itertools.pairwise(found))
 
 
-def test_nothing_is_gathered_where_chance_decides_nothing(bench):
-    order = bench.send(ALICE, drain_start(gather=True, options=("-o1", "-p")), 3)
-    bench.drain()
-    assert bench.outcome(order).code == Code.BAD_OPTION
-
-
-def test_a_seed_that_was_not_anchored_is_found(bench):
-    bench.send(ALICE, drain_start(), 3)
-    bench.drain()
-    name = keys.seed_chain(3)
-    saved = bench.client.hget(name, "index:1")
-    bench.client.hdel(name, "index:1")
-    with pytest.raises(BrokenHistory, match="was never anchored"):
-        check(bench.store, 3)
-    bench.client.hset(name, "index:1", 1)
-    with pytest.raises(BrokenHistory, match="does not lead back to the chain's anchor"):
-        check(bench.store, 3)
-    bench.client.hset(name, "index:1", saved)
-    assert check(bench.store, 3)
-
-
 def without_secrets(bench: Bench, folder: Path) -> SeedChains:
     """Take the folder of seeds away, after shard 3 has drawn; return the seeds that were used."""
     bench.send(ALICE, drain_start(), 3)
@@ -140,34 +95,30 @@ def without_secrets(bench: Bench, folder: Path) -> SeedChains:
 
 def test_without_the_secret_a_start_waits_and_other_matches_go_on(bench, tmp_path, caplog):
     there = without_secrets(bench, tmp_path / "elsewhere")
-    lost = bench.send(ALICE, drain_start(), 7)
+    lost = [bench.send(ALICE, drain_start(), board) for board in range(7, 7 + 4 * 200, 4)]
     behind = bench.send(BOB, DeclineMatch(), 7)
-    fine = bench.send(ALICE, drain_start(options=("-o1", "-p")), 11)
-    for _ in range(TRIES + 2):
-        bench.drain()
-    assert bench.outcome(lost) is None
-    assert bench.outcome(behind) is None
-    assert bench.outcome(fine).accepted
-    alarms = [record for record in caplog.records if "ALARM" in record.message]
-    assert len(alarms) == 1
-    assert "the secret of chain 1 of shard 3 is missing" in alarms[0].message
-    bench.seeds = there
-    bench.drain()
-    assert bench.outcome(lost).accepted
-    assert bench.outcome(behind) is not None
-
-
-def test_a_start_that_waits_is_never_refused_as_a_suspect(bench, tmp_path):
-    there = without_secrets(bench, tmp_path / "elsewhere")
-    lost = bench.send(ALICE, drain_start(), 7)
+    fine = bench.send(ALICE, drain_start(options=("-o1", "-p")), 2_003)
+    bench.woken.clear()
+    asked: list[str] = []
+    find = bench.seeds._next
+    bench.seeds._next = lambda *words: (asked.append("next"), find(*words))[1]  # type: ignore[method-assign]
+    assert bench.drain() == 1
+    assert bench.woken == [], "what waits requests no drain"
+    assert len(asked) == 1, "and is tried once"
     for _ in range(TRIES + 2):
         # the drain before was cut off, so everything that waits is suspected
         bench.queue.set(keys.lease_mark(0), "x")
         bench.drain()
     assert bench.client.hlen(keys.attempts(3)) == 0
+    assert not any(map(bench.outcome, (*lost, behind)))
+    assert bench.outcome(fine).accepted
+    (alarm,) = [record.message for record in caplog.records if "ALARM" in record.message]
+    assert "the secret of chain 1 of shard 3 is missing" in alarm
     bench.seeds = there
-    bench.drain()
-    assert bench.outcome(lost).accepted
+    while bench.store.inbox_size(range(4)):
+        bench.drain()
+    assert all(bench.outcome(one).accepted for one in lost[1:])
+    assert bench.outcome(behind) is not None
 
 
 def test_a_folder_without_the_others_secrets_anchors_no_chain(bench, tmp_path):
@@ -183,7 +134,8 @@ def test_a_folder_without_the_others_secrets_anchors_no_chain(bench, tmp_path):
 def start_all(bench: Bench, *boards: int) -> list[SetupDraw]:
     for board in boards:
         bench.send(ALICE, drain_start(), board)
-    bench.drain()
+    while bench.store.inbox_size(range(4)):
+        bench.drain()
     return [draw_of(bench, board) for board in boards]
 
 
@@ -219,19 +171,18 @@ def test_the_mark_is_on_the_disk_before_the_draw_is_committed(bench):
     assert marks == [b"       1        2\n"]
 
 
-def test_a_mark_that_can_not_be_read_stands_for_all_seeds(bench):
+@pytest.mark.parametrize(("mark", "draws"), [(bytes(18), (2, 1)), (None, (1, 2))])
+def test_a_mark_that_can_not_be_read_stands_for_all_seeds_and_none_for_older_data(
+    bench, mark, draws
+):
     start_all(bench, 3)
-    (mark,) = bench.folder.glob("*.used")
-    mark.write_bytes(bytes(18))
-    assert [draw.chain for draw in start_all(bench, 7)] == [2]
-
-
-def test_data_that_is_older_than_marks_goes_on_with_its_chain(bench):
-    start_all(bench, 3)
-    (mark,) = bench.folder.glob("*.used")
-    mark.unlink()
-    assert [(draw.chain, draw.k) for draw in start_all(bench, 7)] == [(1, 2)]
-    assert mark.exists()
+    (file,) = bench.folder.glob("*.used")
+    if mark is None:
+        file.unlink()
+    else:
+        file.write_bytes(mark)
+    assert [(draw.chain, draw.k) for draw in start_all(bench, 7)] == [draws]
+    assert any(bench.folder.glob("*.used"))
 
 
 class Killing(RedisStore):
@@ -377,49 +328,6 @@ def test_the_scheduler_ends_a_match_whose_players_do_not_reveal(timed):
 LAPSE = 14 * DAY
 
 
-DEALT = {
-    3: DealKind.ALONE,
-    7: DealKind.IN_TURN,
-    11: DealKind.BY_SERVER,
-    15: DealKind.SEALED,
-    19: DealKind.AGREED,
-}
-"""A match of each kind of deal, all of one shard."""
-
-
-def deal_each(bench: Bench) -> None:
-    """Play the matches of `DEALT` to their start, all commands of each batch decided together."""
-    words = DrawTexts(bench.client)
-    start = StartMatch(rules="powerdrain/1", options=(), seats=(ALICE, BOB))
-    bench.send(ALICE, start, 3)
-    bench.send(ALICE, replace(start, gather=True, text=b"alice's"), 7)
-    kept = words.commitment(11, ALICE), NOBODY
-    bench.send(ALICE, call(*kept, lapse=LAPSE, server_deals=True), 11)
-    for board in (15, 19):
-        bench.send(ALICE, call(to(ALICE), NOBODY, lapse=LAPSE), board)
-    bench.send(BOB, AnswerOffer(accept=True, text=b"bob's"), 7)
-    bench.send(BOB, AnswerOffer(accept=True, commitment=words.commitment(11, BOB)), 11)
-    for board in (15, 19):
-        bench.send(BOB, AnswerOffer(accept=True, commitment=to(BOB)), board)
-        bench.send(ALICE, RevealText(text=TEXTS[ALICE]), board)
-    bench.send(BOB, RevealText(text=TEXTS[BOB]), 15)
-    bench.send(BOB, MakeOffer(kind="deal"), 19)
-    bench.send(ALICE, AnswerOffer(accept=True), 19)
-    bench.drain()
-
-
-def test_verify_says_what_kind_of_deal_it_was(bench):
-    deal_each(bench)
-    assert {deal_kind(bodies(bench, board, object)) for board in DEALT} == {*DealKind}
-    for board, kind in DEALT.items():
-        said = check(bench.store, board)
-        assert "holds" in said
-        assert f"; {DEALS[kind]}; what was dealt follows from seed" in said
-        assert all(
-            DEALS[other] == DEALS[kind] or f"{DEALS[other]};" not in said for other in DealKind
-        )
-
-
 def test_a_sealed_match_can_be_declined_while_the_secrets_are_lost_but_not_dealt(bench):
     for board in (3, 7):
         seal(bench, board)
@@ -460,7 +368,7 @@ def steps_of(chance: random.Random, board: int, words: DrawTexts) -> list[tuple[
     return found
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_whatever_is_dealt_by_chance_each_seed_is_used_once_and_none_is_skipped(bench, seed):
     """Matches of all kinds of one shard go on side by side, and drains are killed with their commits."""
     chance, words = random.Random(seed), DrawTexts(bench.client)
@@ -505,21 +413,6 @@ def check_draws(bench: Bench, boards: Iterable[int]) -> None:
         order.add(index, leaf)
     assert (order.faults, order.used) == ([], {chain: len(ks) for chain, ks in used.items()})
     assert sum(map(len, used.values())) > 8
-
-
-def test_starts_that_wait_request_no_drain_and_are_tried_once_in_each(bench, tmp_path):
-    without_secrets(bench, tmp_path / "elsewhere")
-    for board in range(7, 7 + 4 * 200, 4):
-        bench.send(ALICE, drain_start(), board)
-    fine = bench.send(ALICE, drain_start(options=("-o1", "-p")), 2_003)
-    bench.woken.clear()
-    asked: list[str] = []
-    find = bench.seeds._next
-    bench.seeds._next = lambda *words: (asked.append("next"), find(*words))[1]  # type: ignore[method-assign]
-    assert bench.drain() == 1
-    assert bench.woken == []
-    assert len(asked) == 1
-    assert bench.outcome(fine).accepted
 
 
 def test_draws_that_were_cut_off_are_no_alarm(bench, caplog):

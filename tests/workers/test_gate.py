@@ -20,7 +20,7 @@ from tests.helpers.bench import Bench
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
-from tests.helpers.rollback import Copy, copy_of, put_back
+from tests.helpers.rollback import copy_of, put_back
 from tests.helpers.side import catch_up, contents
 from workers.commands.drain import Drain
 from workers.log.restore import EVERY_SECONDS, LossCheck
@@ -42,11 +42,15 @@ def bench(redis_client: Redis, tmp_path: Path) -> Bench:
     return bench
 
 
-@pytest.fixture
-def gate(bench: Bench) -> LogGate:
+def gate_of(bench: Bench) -> LogGate:
     gate = LogGate(bench.client, bench.client)
     bench.store.published = gate.published
     return gate
+
+
+@pytest.fixture
+def gate(bench: Bench) -> LogGate:
+    return gate_of(bench)
 
 
 def end_of(bench: Bench, shard: int = SHARD) -> int:
@@ -59,10 +63,19 @@ def drain(bench: Bench, gate: LogGate) -> int:
     ).run()
 
 
-def test_a_drain_decides_nothing_in_a_shard_that_lacks_published_leaves(bench, gate, caplog):
-    end = end_of(bench)
-    PublishedSizes(bench.client, bench.client).record(SHARD, end + 3, bytes(32))
+@pytest.mark.parametrize("kind", [ClosedKind.ROLLED_BACK, ClosedKind.FORKED])
+def test_a_drain_decides_nothing_in_a_shard_that_lacks_published_leaves_or_is_closed(
+    bench, gate, caplog, kind
+):
+    end, closed = end_of(bench), ClosedShards(bench.client)
+    gate.look(range(4))
     lost, other = bench.send(ALICE, MOVE, 1), bench.send(ALICE, MOVE, 2)
+    if kind is ClosedKind.FORKED:
+        closed.close(SHARD, forked(SHARD, 7))
+        caplog.clear()  # the alarm was logged when it was closed
+    else:
+        PublishedSizes(bench.client, bench.client).record(SHARD, end + 3, bytes(32))
+        gate = gate_of(bench)
     with caplog.at_level(logging.ERROR):
         assert drain(bench, gate) == 1
         assert drain(bench, gate) == 0
@@ -70,10 +83,11 @@ def test_a_drain_decides_nothing_in_a_shard_that_lacks_published_leaves(bench, g
     assert bench.outcome(lost) is None
     assert end_of(bench) == end
     assert bench.store.inbox_size([SHARD]) == 1
-    (line,) = caplog.messages
-    assert line.startswith(f"ALARM: shard {SHARD} is closed: {end + 3} leaves are published")
-    found = ClosedShards(bench.client).read(range(4))
-    assert {shard: one.kind for shard, one in found.items()} == {SHARD: ClosedKind.ROLLED_BACK}
+    assert gate.closed_among([SHARD, SHARD + 1]) == {SHARD}
+    alarm = f"ALARM: shard {SHARD} is closed: {end + 3} leaves are published"
+    alarms = [line[: len(alarm)] for line in caplog.messages]
+    assert alarms == [alarm] * (kind is ClosedKind.ROLLED_BACK)
+    assert {shard: one.kind for shard, one in closed.read(range(4)).items()} == {SHARD: kind}
 
 
 def test_the_commit_itself_is_refused_when_data_are_rolled_back_after_the_last_look(bench, gate):
@@ -85,22 +99,6 @@ def test_the_commit_itself_is_refused_when_data_are_rolled_back_after_the_last_l
     assert made.run() == 0
     assert bench.outcome(lost) is None
     assert SHARD in ClosedShards(bench.client).read(range(4))
-
-
-def test_a_shard_that_is_closed_after_a_command_came_commits_nothing(bench, gate, caplog):
-    gate.look(range(4))
-    lost, other = bench.send(ALICE, MOVE, 1), bench.send(ALICE, MOVE, 2)
-    end = end_of(bench)
-    closed = ClosedShards(bench.client)
-    closed.close(SHARD, forked(SHARD, 7))
-    caplog.clear()
-    assert drain(bench, gate) == 1
-    assert bench.outcome(other).accepted
-    assert bench.outcome(lost) is None
-    assert end_of(bench) == end
-    assert gate.closed_among([SHARD, SHARD + 1]) == {SHARD}
-    assert caplog.messages == [], "an alarm was logged when it was closed"
-    assert closed.read([SHARD])[SHARD].kind is ClosedKind.FORKED
 
 
 def test_a_refused_commit_closes_no_shard_that_is_opened_meanwhile(bench):
@@ -161,12 +159,6 @@ def test_a_closed_shard_refuses_commands_and_shows_its_matches(bench):
 MOVES = ((ALICE, "m13-m9"), (BOB, "a1-a2"), (ALICE, "m9-m7"))
 
 
-def gate_of(bench: Bench) -> LogGate:
-    gate = LogGate(bench.client, bench.client)
-    bench.store.published = gate.published
-    return gate
-
-
 def play(bench: Bench, gate: LogGate, *moves: tuple[bytes, str]) -> None:
     """Send commands to the match of the shard, and decide them."""
     for account, text in moves:
@@ -175,54 +167,79 @@ def play(bench: Bench, gate: LogGate, *moves: tuple[bytes, str]) -> None:
     assert drain.run() == len(moves)
 
 
-def fail_over(bench: Bench, copy: Copy, end: int | None) -> None:
-    """Put a copy of the data back, and leave what the queue server knows, if it has not lost it."""
-    put_back(bench.client, copy)
-    if end is None:
-        bench.client.hdel(keys.published(SHARD), "end")
-    else:
-        bench.client.hset(keys.published(SHARD), "end", end)
+class Lost:
+    """Leaves that were accepted, not published, and lost by a failover."""
+
+    def __init__(self, bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+        self.bench, self.client = bench, bench.client
+        caplog.set_level(logging.ERROR)
+        self._caplog = caplog
+        copy, self.start = copy_of(self.client), end_of(bench)
+        self.gate = gate_of(bench)
+        play(bench, self.gate, *MOVES)
+        self.end = end_of(bench)
+        assert self.client.hget(keys.published(SHARD), "end") == b"%d" % self.end
+        self.fail_over = lambda: put_back(self.client, copy)
+
+    def is_known(self) -> None:
+        """Assert that it was noted and said once."""
+        (line,) = self._caplog.messages
+        assert line == (
+            f"ALARM: shard {SHARD} has lost {self.end - self.start} leaves from {self.start} on, "
+            "which were accepted and not yet published, by a failover or a backup"
+        )
+        (loss,) = read_losses(self.client, range(4))
+        assert (loss.shard, loss.first, loss.end) == (SHARD, self.start, self.end)
+
+
+@pytest.fixture
+def lost(bench: Bench, caplog: pytest.LogCaptureFixture) -> Lost:
+    return Lost(bench, caplog)
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_a_drain_notices_that_indexes_are_used_again(bench, caplog, same):
+def test_a_drain_notices_that_indexes_are_used_again(lost, same):
     """The drain that wrote the lost leaves, or one of another process, which has read where they ended."""
-    gate = gate_of(bench)
-    copy, start = copy_of(bench.client), end_of(bench)
-    play(bench, gate, *MOVES)
-    assert bench.client.hget(keys.published(SHARD), "end") == b"%d" % end_of(bench)
-    end = end_of(bench)
-    fail_over(bench, copy, None if same else end)
-    gate = gate if same else gate_of(bench)
-    with caplog.at_level(logging.ERROR):
-        play(bench, gate, MOVES[0])
-        play(bench, gate, MOVES[1])
-    (line,) = caplog.messages
-    assert line == (
-        f"ALARM: shard {SHARD} has lost {end - start} leaves from {start} on, which were accepted and "
-        "not yet published, by a failover or a backup"
-    )
-    (loss,) = read_losses(bench.client, range(4))
-    assert (loss.shard, loss.first, loss.end) == (SHARD, start, end)
+    lost.fail_over()
+    if same:
+        lost.client.hdel(keys.published(SHARD), "end")
+    else:
+        lost.client.hset(keys.published(SHARD), "end", lost.end)
+        lost.gate = gate_of(lost.bench)
+    play(lost.bench, lost.gate, MOVES[0])
+    play(lost.bench, lost.gate, MOVES[1])
+    lost.is_known()
 
 
-def test_the_scheduler_notices_it_where_nobody_moves(bench, caplog):
+def test_the_scheduler_notices_it_where_nobody_moves(lost):
     now = 0.0
-    check = LossCheck(bench.client, bench.client, 4, lambda: now)
-    copy, start = copy_of(bench.client), end_of(bench)
-    play(bench, gate_of(bench), *MOVES)
+    check = LossCheck(lost.client, lost.client, 4, lambda: now)
     check.tick()
-    end = end_of(bench)
-    fail_over(bench, copy, end)
+    lost.fail_over()
+    lost.client.hset(keys.published(SHARD), "end", lost.end)
     check.tick()
-    assert not read_losses(bench.client, [SHARD])
-    with caplog.at_level(logging.ERROR):
-        for _ in range(2):
-            now += EVERY_SECONDS
-            check.tick()
-        play(bench, gate_of(bench), MOVES[0])
-    (line,) = caplog.messages
-    assert line.startswith(f"ALARM: shard {SHARD} has lost {end - start} leaves from {start} on")
+    assert not read_losses(lost.client, [SHARD])
+    for _ in range(2):
+        now += EVERY_SECONDS
+        check.tick()
+    play(lost.bench, gate_of(lost.bench), MOVES[0])
+    lost.is_known()
+
+
+def test_leaves_that_can_be_restored_are_not_said_to_be_lost(lost):
+    lost.fail_over()
+    lost.client.hset(keys.published(SHARD), "end", lost.end)
+    PublishedSizes(lost.client, lost.client).record(SHARD, lost.end - 1, bytes(32))
+    LossCheck(lost.client, lost.client, 4).tick()
+    assert not read_losses(lost.client, [SHARD])
+
+
+def test_one_leaf_is_one_and_a_loss_is_forgotten_after_a_week(bench):
+    LossRecord(bench.client).note(SHARD, 7, 8)
+    (loss,) = read_losses(bench.client, [SHARD])
+    assert loss.sentence.startswith("shard 1 has lost leaf 7, which was accepted")
+    assert read_losses(bench.client, [SHARD], loss.at + SHOWN_MS - 1)
+    assert not read_losses(bench.client, [SHARD], loss.at + SHOWN_MS)
 
 
 def test_lists_that_know_of_lost_leaves_are_rebuilt(bench):
@@ -252,21 +269,3 @@ def test_lists_that_know_of_lost_leaves_are_rebuilt(bench):
     bench.client.delete(*bench.client.keys("{p:*"))
     catch_up(bench.store, bench.client, [MatchListsProjection()])
     assert contents(bench.client) == kept
-
-
-def test_one_leaf_is_one_and_a_loss_is_forgotten_after_a_week(bench):
-    LossRecord(bench.client).note(SHARD, 7, 8)
-    (loss,) = read_losses(bench.client, [SHARD])
-    assert loss.sentence.startswith("shard 1 has lost leaf 7, which was accepted")
-    assert read_losses(bench.client, [SHARD], loss.at + SHOWN_MS - 1)
-    assert not read_losses(bench.client, [SHARD], loss.at + SHOWN_MS)
-
-
-def test_leaves_that_can_be_restored_are_not_said_to_be_lost(bench):
-    copy = copy_of(bench.client)
-    play(bench, gate_of(bench), *MOVES)
-    end = end_of(bench)
-    fail_over(bench, copy, end)
-    PublishedSizes(bench.client, bench.client).record(SHARD, end - 1, bytes(32))
-    LossCheck(bench.client, bench.client, 4).tick()
-    assert not read_losses(bench.client, [SHARD])

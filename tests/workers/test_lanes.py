@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from threading import Thread
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -12,8 +13,6 @@ from rq.timeouts import JobTimeoutException
 from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, PlayMove, StartMatch
 from domain.match.decide import decide
-from domain.match.decision import Decision, DecisionContext, Rejection
-from domain.match.state import MatchState
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
@@ -216,15 +215,6 @@ def in_chunks(commands: int) -> list[int]:
     return [CHUNK] * whole + [rest]
 
 
-def test_a_drain_that_is_told_to_stop_leaves_after_one_suspect(bench, store):
-    send_many(bench)
-    cut_off(bench)
-    assert bench.drain(stopping=lambda: True) == 1
-    assert store.commits == [1]
-    assert bench.woken == [LANE]
-    assert bench.queue.get(keys.lease(LANE)) == REQUESTED.encode()
-
-
 def test_only_what_the_dead_drain_can_have_read_is_worked_one_by_one(bench, store):
     send_many(bench)
     cut_off(bench)
@@ -237,7 +227,10 @@ def test_only_what_the_dead_drain_can_have_read_is_worked_one_by_one(bench, stor
 def test_suspects_that_are_left_are_suspects_of_the_next_drain(bench, store):
     send_many(bench)
     cut_off(bench)
-    bench.drain(stopping=lambda: True)
+    assert bench.drain(stopping=lambda: True) == 1, "it is told to stop"
+    assert store.commits == [1]
+    assert bench.woken == [LANE]
+    assert bench.queue.get(keys.lease(LANE)) == REQUESTED.encode()
     store.commits.clear()
     assert bench.drain() == MANY - 1
     rest = [1] * (SMALL_BATCH - SUSPECTS - 1)
@@ -248,31 +241,24 @@ def test_suspects_that_are_left_are_suspects_of_the_next_drain(bench, store):
     assert store.commits == [SMALL_BATCH]
 
 
-def kills(poison: CommandEnvelope):
-    """Decide as the rules do, but be killed by one command."""
+def test_a_command_that_kills_again_and_again_is_refused_and_the_others_are_decided(bench):
+    bench.start(*range(1, 21))
+    orders = send_many(bench, 20)
+    poison, deaths = orders[12], 0
 
-    def decider(
-        sent: CommandEnvelope, state: MatchState, context: DecisionContext
-    ) -> Decision | Rejection:
+    def dies(sent: CommandEnvelope, *given: Any) -> Any:
         if sent.id == poison.id:
             raise SystemExit
-        return decide(sent, state, context)
+        return decide(sent, *given)
 
-    return decider
-
-
-def test_a_command_that_kills_again_and_again_is_refused_and_the_others_are_decided(bench):
-    bench.start(*range(1, 101))
-    orders = send_many(bench, 100)
-    poison, deaths = orders[60], 0
     while bench.store.inbox_size(range(4)):
         try:
-            bench.drain(decider=kills(poison))
+            bench.drain(decider=dies)
         except SystemExit:
             deaths += 1
             bench.queue.delete(keys.lease(LANE))
     outcomes = [outcome for order in orders if (outcome := bench.outcome(order))]
-    assert [o.accepted for o in outcomes] == [True] * 60 + [False] + [True] * 39
+    assert [one.accepted for one in outcomes] == [True] * 12 + [False] + [True] * 7
     assert deaths == 4
 
 
@@ -280,10 +266,7 @@ def test_the_end_of_a_job_by_rq_is_not_the_commands_failure(bench):
     bench.start(1)
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
 
-    def out_of_time(
-        sent: CommandEnvelope, state: MatchState, context: DecisionContext
-    ) -> Decision | Rejection:
-        del sent, state, context
+    def out_of_time(*_: object) -> Any:
         raise JobTimeoutException
 
     with pytest.raises(JobTimeoutException):
@@ -311,37 +294,24 @@ START = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB))
 
 
 @pytest.mark.parametrize(("before", "after"), [(3, 1), (1, 3), (8, 5)])
-def test_a_worker_that_read_the_lanes_before_drains_all_shards_of_the_lanes_now(
-    redis_client, before, after
+@pytest.mark.parametrize("knows", ["the worker", "the gateway"])
+def test_who_knows_the_lanes_before_still_has_all_shards_drained(
+    redis_client, knows, before, after
 ):
-    worker = RedisStore(redis_client, Mode.FSYNC)
-    worker.create(Layout(shards=8, lanes=before))
+    old = RedisStore(redis_client, Mode.FSYNC)
+    old.create(Layout(shards=8, lanes=before))
+    new = RedisStore(redis_client, Mode.FSYNC)
+    new.change_lanes(after)
+    worker, gateway = (old, new) if knows == "the worker" else (new, old)
     requested: list[Lane] = []
     lanes = LaneLeases(redis_client, requested.append)
-    RedisStore(redis_client, Mode.FSYNC).change_lanes(after)
-    orders = [sent(ALICE, START, board, board) for board in range(1, 9)]
-    worker.submit([submission_of(order, 0, "reply:test") for order in orders])
-    Scheduler(RedisStore(redis_client, Mode.FSYNC), lanes).tick()
-    for lane in requested:
-        Drain(worker, lanes, redis_client, lane).run()
-    assert {lane.of for lane in requested} == {after}
-    assert all(worker.outcome(order.match, order.id) for order in orders)
-
-
-@pytest.mark.parametrize(("before", "after"), [(3, 1), (1, 8)])
-def test_a_gateway_that_knows_the_lanes_before_still_has_its_shard_drained(
-    redis_client, before, after
-):
-    gateway = RedisStore(redis_client, Mode.FSYNC)
-    gateway.create(Layout(shards=8, lanes=before))
-    requested: list[Lane] = []
-    lanes = LaneLeases(redis_client, requested.append)
-    worker = RedisStore(redis_client, Mode.FSYNC)
-    worker.change_lanes(after)
     for board in range(1, 9):
         order = sent(ALICE, START, board, board)
         gateway.submit([submission_of(order, 0, "reply:test")])
-        lanes.request(Layout(8, before).lane_of(board))
+        if knows == "the worker":
+            Scheduler(RedisStore(redis_client, Mode.FSYNC), lanes).tick()
+        else:
+            lanes.request(Layout(8, before).lane_of(board))
         while requested:
             Drain(worker, lanes, redis_client, requested.pop()).run()
         assert gateway.outcome(board, order.id)

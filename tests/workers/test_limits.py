@@ -46,11 +46,6 @@ def decide(work: Callable[[], None]) -> None:
         work()
 
 
-def run(program: str) -> int:
-    """Run a program in a process of its own, and return how it ended."""
-    return subprocess.run([sys.executable, "-c", BEGIN + program], check=False).returncode
-
-
 @pytest.mark.usefixtures("cpu_limit")
 def test_a_decision_that_takes_too_long_is_ended_and_no_other():
     for _ in range(6):
@@ -77,20 +72,7 @@ def test_without_limits_a_decision_sets_no_timer():
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        "with LIMITED: max(range(10 ** 12))",
-        "with LIMITED: use(0.01)\nwith LIMITED: max(range(10 ** 12))",
-    ],
-    ids=["the first decision", "a later one"],
-)
-def test_a_decision_that_is_stuck_in_c_ends_the_process(program):
-    assert run(program) == -signal.SIGPROF
-
-
-def test_a_game_that_swallows_the_end_of_its_time_ends_the_process():
-    program = """
+SWALLOWS = """
 with LIMITED:
     while True:
         try:
@@ -98,11 +80,7 @@ with LIMITED:
         except OutOfTime:
             pass
 """
-    assert run(program) == -signal.SIGPROF
-
-
-def test_what_comes_after_a_decision_may_take_long():
-    program = """
+LONG_AFTERWARDS = """
 try:
     with LIMITED:
         use(60)
@@ -110,4 +88,18 @@ except OutOfTime:
     LIMITED.leave()
 use(decision_limits.KILL_SECONDS + SHORT_SECONDS)
 """
-    assert run(program) == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "ended"),
+    [
+        ("with LIMITED: max(range(10 ** 12))", -signal.SIGPROF),
+        ("with LIMITED: use(0.01)\nwith LIMITED: max(range(10 ** 12))", -signal.SIGPROF),
+        (SWALLOWS, -signal.SIGPROF),
+        (LONG_AFTERWARDS, 0),
+    ],
+    ids=["stuck in C", "stuck later", "a game that swallows the end", "long after a decision"],
+)
+def test_what_does_not_end_by_itself_ends_the_process(program, ended):
+    done = subprocess.run([sys.executable, "-c", BEGIN + program], check=False)
+    assert done.returncode == ended

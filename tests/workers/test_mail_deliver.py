@@ -1,7 +1,6 @@
 """Given letters and a relay, what is sent, tried again or given up; and after the data went back nothing is lost."""
 
 import stat
-from collections.abc import Iterator
 from email.message import EmailMessage
 from itertools import pairwise
 from pathlib import Path
@@ -20,33 +19,16 @@ from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import MailAddress
 from infra.store.closed_shards import ClosedShards, rolled_back
 from tests.fakes.memory_store import MemoryObjects
-from tests.fakes.sink import Sink
 from tests.helpers.doctor import value
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
 from tests.helpers.rollback import Copy, copy_of, publish, put_back, restorer
-from workers.mail.deliver import (
-    BACKOFF_MS,
-    GIVE_UP_MS,
-    RETRY_MS,
-    EmailDelivery,
-)
+from workers.mail.deliver import BACKOFF_MS, GIVE_UP_MS, RETRY_MS, EmailDelivery
 
 MINUTE = 60_000
 
 
 HOUR = 60 * MINUTE
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as one:
-        yield one
-
-
-@pytest.fixture
-def mailing(redis_client: Redis, tmp_path: Path, sink: Sink) -> Mailing:
-    return Mailing(redis_client, tmp_path, sink)
 
 
 def notice(number: int = 1, account: bytes = BOB, **changes: object) -> Email:
@@ -101,15 +83,33 @@ def test_a_recipient_that_is_refused_for_now_is_tried_again_ever_later(mailing, 
     assert bounced(mailing) == ""
 
 
-def test_after_three_days_of_refusals_a_letter_is_given_up_and_its_address_marked(mailing, sink):
+@pytest.mark.parametrize(
+    ("hangs_up", "bounce"), [(False, "tried for 3 days: 450 4.2.1 mailbox busy"), (True, "")]
+)
+def test_after_three_days_a_letter_is_given_up_and_an_address_that_was_refused_marked(
+    mailing, sink, hangs_up, bounce
+):
     sink.to_recipient = lambda _: "450 4.2.1 mailbox busy"
+    sink.hangs_up = lambda to: hangs_up and to == HOMES[BOB]
     mailing.outbox.enqueue(notice())
     mailing.pass_time(GIVE_UP_MS - HOUR, step=HOUR)
-    assert mailing.outbox.size() == 1
-    assert bounced(mailing) == ""
+    assert (mailing.outbox.size(), bounced(mailing)) == (1, "")
     mailing.pass_time(2 * HOUR, step=HOUR)
-    assert mailing.outbox.size() == 0
-    assert bounced(mailing) == "tried for 3 days: 450 4.2.1 mailbox busy"
+    assert (mailing.outbox.size(), bounced(mailing)) == (0, bounce)
+
+
+def test_an_answer_goes_to_wherever_its_mail_came_from_and_a_refused_letter_marks_no_address(
+    mailing, sink, caplog
+):
+    answer = Email(id="a@h", to="new@example.org", subject="Re: signup", body="hi\n")
+    mailing.outbox.enqueue(answer)
+    assert recipients(mailing.mail()) == ["new"]
+    sink.to_recipient = lambda to: "550 no" if "new" in to else "250 OK"
+    sink.to_data = lambda: "554 5.6.0 too odd"
+    mailing.outbox.enqueue_all([replace(answer, id="b@h"), notice()])
+    assert mailing.mail() == []
+    assert (mailing.outbox.size(), bounced(mailing)) == (0, "")
+    assert "is refused by the relay: 554 5.6.0" in caplog.text
 
 
 def test_an_address_that_is_refused_for_good_is_marked_and_written_to_no_more(
@@ -133,15 +133,6 @@ def test_an_address_that_is_refused_for_good_is_marked_and_written_to_no_more(
     assert not any("bob" in line for line in ours)
 
 
-def test_a_letter_that_is_refused_for_good_marks_no_address(mailing, sink, caplog):
-    sink.to_data = lambda: "554 5.6.0 too odd"
-    mailing.outbox.enqueue(notice())
-    mailing.mail()
-    assert mailing.outbox.size() == 0
-    assert bounced(mailing) == ""
-    assert "is refused by the relay: 554 5.6.0" in caplog.text
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -156,15 +147,6 @@ def test_a_letter_that_is_refused_for_good_marks_no_address(mailing, sink, caplo
 def test_a_letter_that_waited_is_not_sent_to_who_wants_it_no_more(mailing, changes):
     mailing.outbox.enqueue(notice())
     mailing.change(BOB, lambda record: replace(record, **changes))
-    assert mailing.mail() == []
-    assert mailing.outbox.size() == 0
-
-
-def test_an_answer_is_sent_to_wherever_its_mail_came_from(mailing, sink):
-    mailing.outbox.enqueue(Email(id="a@h", to="new@example.org", subject="Re: signup", body="hi\n"))
-    assert recipients(mailing.mail()) == ["new"]
-    sink.to_recipient = lambda _: "550 no"
-    mailing.outbox.enqueue(Email(id="b@h", to="new@example.org", subject="Re: signup", body="hi\n"))
     assert mailing.mail() == []
     assert mailing.outbox.size() == 0
 
@@ -198,16 +180,6 @@ def test_what_was_sent_and_not_noted_is_sent_again_and_is_the_same(mailing, sink
     one, other = [envelope.content for envelope in sink.envelopes]
     assert one == other
     assert mailing.outbox.size() == 0
-
-
-def test_a_letter_at_which_the_relay_hangs_up_for_days_is_dropped_and_no_address_marked(
-    mailing, sink
-):
-    sink.hangs_up = lambda to: to == HOMES[BOB]
-    mailing.outbox.enqueue(notice(1))
-    mailing.pass_time(GIVE_UP_MS + HOUR, step=HOUR)
-    assert mailing.outbox.size() == 0
-    assert bounced(mailing) == ""
 
 
 SHARD = 1

@@ -22,20 +22,21 @@ def server(redis_client: Redis) -> Iterator[Redis]:
     redis_client.config_set("appendfsync", "always")
 
 
-@pytest.mark.long
-@pytest.mark.slow
-def test_in_a_month_every_reminder_and_flag_comes_once_and_at_its_time(server, tmp_path):
-    month = Month(server, tmp_path / "seeds", matches=120)
-    month.run(days=31)
+@pytest.mark.parametrize(
+    ("matches", "days"), [(40, 12), pytest.param(120, 31, marks=pytest.mark.long)]
+)
+def test_whatever_goes_wrong_every_reminder_and_flag_comes_once_and_at_its_time(
+    server, tmp_path, matches, days
+):
+    month = Month(server, tmp_path / "seeds", matches)
+    month.run(days)
     figures = month.figures
-    assert figures["flagged to the millisecond"] > 30
-    assert figures["nagged to the millisecond"] > 50
     # how many there are varies with what chance draws for the matches
-    assert figures["moves that were in the inbox before"] > 3
-    assert figures["of players' refused as time-over"] > 0
-    assert figures["replies played"] > 30
-    assert figures["drains killed after the commit"] > 5
-    assert figures["drains killed before the commit"] > 5
+    assert figures["flagged to the millisecond"] > matches // 5
+    assert figures["nagged to the millisecond"] > matches // 5
+    assert figures["moves that were in the inbox before"] + figures["replies played"] > 0
+    assert sum(count for what, count in figures.items() if "killed" in what) > 2
+    assert figures["keepers replaced"] > 9
 
 
 class Deaf(Fate):
@@ -128,10 +129,9 @@ def test_a_month_tells_a_faulty_server_from_a_good_one(server, tmp_path, store, 
         play()
 
 
-@pytest.mark.parametrize("days", [12, pytest.param(31, marks=pytest.mark.long)])
-def test_where_nothing_goes_wrong_nothing_is_excused(server, tmp_path, days):
-    month = Month(server, tmp_path / "seeds", matches=days, seed=2, lucky=True)
-    month.run(days=days)
-    assert month.figures["flagged"] > days // 10
-    assert month.figures["nagged"] > days // 10
+def test_where_nothing_goes_wrong_nothing_is_excused(server, tmp_path):
+    month = Month(server, tmp_path / "seeds", matches=12, seed=2, lucky=True)
+    month.run(days=12)
+    assert month.figures["flagged"] > 1
+    assert month.figures["nagged"] > 1
     assert not any("excused" in figure or "killed" in figure for figure in month.figures)

@@ -1,12 +1,14 @@
 """What is gone from the projections' server: accounts that are deleted, matches in the archive, and their rows."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from redis import Redis
 
+from domain.match.commands import ResignMatch
 from infra.archive.archive import Archive
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.objects import PageStore
@@ -28,7 +30,6 @@ from tests.fakes.dying import DyingClient, Killed
 from tests.fakes.logs import Logs
 from tests.helpers.archiving import Archiving
 from tests.helpers.bench import Bench
-from tests.helpers.corpus import Corpus
 from tests.helpers.finished import BOTH, Entries, archive, every_list, finish, take_all
 from tests.helpers.given import ALICE, BOB, CAROL, ended, moved, offered, proposed, started
 from tests.helpers.side import catch_up, contents, settle
@@ -42,9 +43,9 @@ ALL = tuple(one for one in PROJECTIONS if one.spec in (LISTS, NOTICES, HISTORY))
 
 
 @pytest.fixture(params=[1, 3])
-def side(request: pytest.FixtureRequest, logs: Logs, shelf_client: Redis) -> ProjectionWorker:
+def side(request: pytest.FixtureRequest, logs: Logs, redis_client: Redis) -> ProjectionWorker:
     """A side worker that has read all."""
-    return catch_up(logs.store, shelf_client, ALL, buckets=request.param)
+    return catch_up(logs.store, redis_client, ALL, buckets=request.param)
 
 
 @pytest.fixture
@@ -83,20 +84,26 @@ def equal(logs: Logs, client: Redis, projections: Sequence[Projection] = ALL) ->
     return [one.difference for one in found] == [""] * len(projections)
 
 
-def test_a_deleted_account_has_no_lists_and_no_notices(side, logs, shelf_client):
-    before = stored_of(shelf_client, BOB)
+def test_a_deleted_account_has_no_lists_and_no_notices(side, logs, redis_client):
+    before = stored_of(redis_client, BOB)
     assert {key.split(":")[-2] for key in before} >= {"to", "next", "account", "proposed"}
     assert any(key.startswith("set:") for key in before)
-    opponent = MatchLists(shelf_client).of(ALICE), MatchNotices(shelf_client).of(ALICE)
-    erase_projections(shelf_client, BOB)
-    assert stored_of(shelf_client, BOB) == set()
-    assert (MatchLists(shelf_client).of(ALICE), MatchNotices(shelf_client).of(ALICE)) == opponent
+    opponent = MatchLists(redis_client).of(ALICE), MatchNotices(redis_client).of(ALICE)
+    whole = contents(redis_client)
+    redis_client.set(keys.account(BOB), "a record")
+    erase_projections(redis_client, BOB)
+    assert contents(redis_client) == whole, "it is not deleted yet"
+    redis_client.delete(keys.account(BOB))
+    for _ in range(2):
+        erase_projections(redis_client, BOB)
+    assert stored_of(redis_client, BOB) == set()
+    assert (MatchLists(redis_client).of(ALICE), MatchNotices(redis_client).of(ALICE)) == opponent
     settle(side)
-    assert equal(logs, shelf_client)
+    assert equal(logs, redis_client)
 
 
 def test_a_writer_that_has_read_before_the_deletion_writes_nothing_of_it(
-    side, logs, shelf_client, monkeypatch
+    side, logs, redis_client, monkeypatch
 ):
     deleted: list[bytes] = []
 
@@ -113,59 +120,10 @@ def test_a_writer_that_has_read_before_the_deletion_writes_nothing_of_it(
     logs.add(3, 100, ALICE, moved(2, 1, 0), moved(3, 0, 1))
     settle(side)
     assert deleted
-    assert stored_of(shelf_client, BOB) == set()
-    (row,) = MatchLists(shelf_client).rows([3])
+    assert stored_of(redis_client, BOB) == set()
+    (row,) = MatchLists(redis_client).rows([3])
     assert row.ply == 3
-    assert equal(logs, shelf_client)
-
-
-def test_an_account_with_a_record_loses_nothing(side, shelf_client):
-    assert side.round() == 0
-    before = contents(shelf_client)
-    shelf_client.set(keys.account(BOB), "a record")
-    erase_projections(shelf_client, BOB)
-    assert contents(shelf_client) == before
-    shelf_client.delete(keys.account(BOB))
-    erase_projections(shelf_client, BOB)
-    erase_projections(shelf_client, BOB)
-    assert stored_of(shelf_client, BOB) == set()
-
-
-LEAVES = 400
-
-
-KEPT = 50
-"""Leaves of each log that are not trimmed."""
-
-
-class Lines:
-    """A report whose lines are kept."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def progress(self, about: str, done: int, total: int) -> None:
-        pass
-
-    def line(self, text: str) -> None:
-        self.lines.append(text)
-
-
-@pytest.fixture(scope="module")
-def archived(own_valkey, tmp_path_factory) -> Iterator[tuple[Redis, Archiving, dict[str, object]]]:
-    """What the projections had when all matches that were over were retired."""
-    with own_valkey.client(blocking_timeout=5) as client:
-        bench = Bench(client, tmp_path_factory.mktemp("seeds"))
-        corpus = Corpus(bench, seed=11, matches=60)
-        while corpus.leaves() < LEAVES:
-            corpus.step()
-        catch_up(bench.store, client)
-        archiving = Archiving(client, bench.store, tmp_path_factory.mktemp("log"))
-        before = contents(client)
-        assert archiving.retire() > 3
-        for shard, end in enumerate(bench.store.watermark().ends):
-            client.xtrim(keys.log(shard), minid=f"{end - KEPT}-0", approximate=False)
-        yield client, archiving, before
+    assert equal(logs, redis_client)
 
 
 class Away(FileObjects):
@@ -175,15 +133,21 @@ class Away(FileObjects):
         raise ObjectStoreError(f"{name} is away")
 
 
-def test_a_rebuild_stops_with_a_sentence_while_the_archive_can_not_be_read(archived, tmp_path):
-    client, archiving, _ = archived
-    before = contents(client)
-    pages = PageStore(Away(tmp_path))
-    archive = Archive(lambda: (pages, archiving.leaves()), lambda: 4)
-    store = StoreWithArchive(client, Mode.FSYNC, archive, open_logs=archiving.open_logs)
+def test_a_rebuild_stops_with_a_sentence_while_the_archive_can_not_be_read(redis_client, tmp_path):
+    bench = Bench(redis_client, tmp_path / "seeds")
+    bench.start(1, 2)
+    bench.send(ALICE, ResignMatch(), 1)
+    bench.drain()
+    catch_up(bench.store, redis_client)
+    archiving = Archiving(redis_client, bench.store, tmp_path / "log")
+    assert archiving.retire() == 1
+    before = contents(redis_client)
+    redis_client.xtrim(keys.log(1), minid="2-0", approximate=False)
+    archive = Archive(lambda: (PageStore(Away(tmp_path)), archiving.leaves()), lambda: 4)
+    store = StoreWithArchive(redis_client, Mode.FSYNC, archive, open_logs=archiving.open_logs)
     with pytest.raises(StuckError, match="the archive can't be read right now"):
-        maintenance.rebuild(store, client, PROJECTIONS, Lines())
-    assert contents(client) == before
+        maintenance.rebuild(store, redis_client, PROJECTIONS, Mock())
+    assert contents(redis_client) == before
 
 
 MATCHES = 300
@@ -270,29 +234,6 @@ def test_wherever_it_is_killed_no_row_is_lost_and_none_is_there_twice(played, re
     assert every_list(redis_client, entries, MATCHES, 150) == before
 
 
-def test_a_run_that_was_killed_before_the_rows_went_is_followed_by_one_that_takes_them(
-    played, redis_client, monkeypatch
-):
-    catch_up(played.store, redis_client, BOTH)
-    entries = archive(redis_client, OLD)
-    before = every_list(redis_client, entries, MATCHES, 150)
-
-    def killed(point: str) -> None:
-        assert point == "retire.listed"
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr("workers.archived_rows.failpoint", killed)
-        with pytest.raises(Killed):
-            ArchivedRows(redis_client, 4).take(list(OLD))
-    assert rows_in_redis(redis_client) == MATCHES
-    assert every_list(redis_client, entries, MATCHES, 150) == before
-    assert has_leftovers(redis_client, 4)
-    assert ArchivedRows(redis_client, 4).take(list(OLD)) == len(OLD)
-    assert every_list(redis_client, entries, MATCHES, 150) == before
-    assert take_all(redis_client) == 0
-
-
 def test_a_rebuild_makes_all_rows_again_and_the_next_run_takes_them_out_as_before(
     played, redis_client
 ):
@@ -309,21 +250,6 @@ def test_a_rebuild_makes_all_rows_again_and_the_next_run_takes_them_out_as_befor
     assert contents(redis_client) == before
 
 
-def counting(client: Redis) -> Iterator[Callable[[], tuple[int, int]]]:
-    """Yield what returns commands and bytes since the last call."""
-    last = [0, 0]
-
-    def read() -> tuple[int, int]:
-        found = client.info("stats")
-        now = [found["total_commands_processed"], found["total_net_output_bytes"]]
-        since = now[0] - last[0], now[1] - last[1]
-        last[:] = now
-        return since
-
-    read()
-    yield read
-
-
 @pytest.mark.parametrize("buckets", [1, 3])
 def test_a_part_of_a_list_is_read_without_the_rest(played, redis_client, buckets):
     catch_up(played.store, redis_client, BOTH, buckets=buckets)
@@ -334,9 +260,13 @@ def test_a_part_of_a_list_is_read_without_the_rest(played, redis_client, buckets
         asked.extend(boards)
         return entries(boards)
 
+    def used() -> tuple[int, int]:
+        """Commands and bytes so far."""
+        found = redis_client.info("stats")
+        return found["total_commands_processed"], found["total_net_output_bytes"]
+
     history = FinishedMatches(redis_client, noted)
     lists = MatchLists(redis_client, history)
-    (since,) = counting(redis_client)
     for archived in (False, True):
         if archived:
             take_all(redis_client)
@@ -349,9 +279,9 @@ def test_a_part_of_a_list_is_read_without_the_rest(played, redis_client, buckets
             ):
                 rows(start)  # which finds the generation
                 asked.clear()
-                since()
+                before = used()
                 assert len(rows(start)) == 5
-                commands, sent = since()
+                commands, sent = (now - one for now, one in zip(used(), before, strict=True))
                 # a look into the list, two at what is archived, and the rows of each bucket
                 assert commands <= 20
                 assert sent < 9_000  # of which the figures that are compared are more than a half
@@ -379,9 +309,8 @@ def test_the_places_of_a_deleted_account_are_gone_and_its_matches_are_still_the_
 
 @pytest.mark.parametrize("look", [1, 2, 3])
 def test_two_jobs_that_pack_a_list_at_the_same_time_lose_and_repeat_no_place(redis_client, look):
-    bucket = Generation("history", 1, 1).bucket(0)
-    one = archived_places.ListKey(bucket, "game:pow2")
-    redis_client.set(bucket.checkpoint_key, b"1")
+    one = archived_places.ListKey(Generation("history", 1, 1).bucket(0), "game:pow2")
+    redis_client.set(one.bucket.checkpoint_key, b"1")
     wanted = [(at, b"%d" % at) for at in range(60, 0, -1)]
     redis_client.zadd(one.rows, {member: at for at, member in wanted})
     every, looks = {at for at, _ in wanted}, []

@@ -1,33 +1,29 @@
 """The publisher on a real server: what is in the logs is published, nothing that contradicts it, whoever is killed."""
 
 import logging
-import os
-import signal
-import subprocess
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
 from infra.durability.durability import Mode
+from infra.log import log_writer
 from infra.log.key_files import LogKeys, generate_keys, read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog
-from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
-from infra.process.failpoints import FAILPOINTS, VARIABLE
+from infra.process.failpoints import FAILPOINTS
 from infra.redis import keys
+from infra.store import watermarks
 from infra.store.channels import LogListener
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import PublishedSizes, read_published_sizes
-from infra.valkey.server import EmbeddedServer
+from tests.fakes.dying import Killed
 from tests.fakes.memory_store import MemoryObjects
-from tests.helpers.forked import SCRIPT
 from workers.log import publisher as publisher_module
-from workers.log.job import JOB
 from workers.log.publisher import Publisher
 
 SHARDS = 4
@@ -86,23 +82,16 @@ def bench(redis_client: Redis, tmp_path: Path) -> Bench:
     return Bench(redis_client, tmp_path / "keys")
 
 
-def test_all_leaves_of_all_shards_are_published_in_order(bench):
+def test_all_leaves_of_all_shards_are_published_in_order_and_many_in_batches(bench, monkeypatch):
+    monkeypatch.setattr(publisher_module, "BATCH", 600)
     publisher = bench.publisher()
     assert publisher.round(wait_ms=1) == 0
-    added = {shard: bench.add(shard, 300 * shard) for shard in range(SHARDS)}
-    assert publisher.round() == 1_800
+    added = {shard: bench.add(shard, 500 * shard) for shard in range(SHARDS)}
+    assert publisher.round() == 3_000
     assert {shard: bench.published(shard) for shard in range(SHARDS)} == added
     added[2] += bench.add(2, 1)
     assert publisher.round() == 1
     assert bench.published(2) == added[2]
-
-
-def test_many_leaves_are_published_in_batches(bench, monkeypatch):
-    monkeypatch.setattr(publisher_module, "BATCH", 600)
-    publisher = bench.publisher()
-    added = bench.add(0, 1_500)
-    assert publisher.round() == 1_500
-    assert bench.published(0) == added
 
 
 def test_of_two_publishers_the_slower_one_begins_again(bench, monkeypatch):
@@ -131,22 +120,6 @@ def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.message for record in caplog.records if record.levelno == logging.ERROR]
 
 
-def test_data_that_were_rolled_back_stop_the_shard_and_no_other(bench, caplog):
-    kept = bench.add(0, 300)
-    bench.publish()
-    bench.client.delete(keys.log(0))
-    bench.add(0, 110)
-    other = bench.add(1, 5)
-    publisher = bench.publisher()
-    publisher.round(wait_ms=1)
-    assert bench.published(0) == kept
-    assert bench.published(1) == other
-    assert "300 leaves are published, and the data end at leaf 110" in bench.fault(0)
-    assert alarms(caplog) == [f"ALARM: the log is not published: {bench.fault(0)}"]
-    publisher.begin()
-    assert len(alarms(caplog)) == 1
-
-
 def test_an_object_store_that_is_away_is_tried_again(bench, monkeypatch):
     monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
     publisher = bench.publisher()
@@ -159,6 +132,13 @@ def test_an_object_store_that_is_away_is_tried_again(bench, monkeypatch):
     publisher.round(wait_ms=1)
     assert bench.published(0) == added
     assert bench.fault(0) == ""
+
+    def get(name: str) -> bytes:
+        raise ObjectStoreError(f"{name}: no answer")
+
+    monkeypatch.setattr(bench.objects, "get", get)
+    bench.publish()  # by one that begins meanwhile
+    assert "no answer" in bench.fault(0)
 
 
 def test_without_a_key_nothing_is_published_and_one_alarm_says_what_to_do(bench, caplog):
@@ -175,13 +155,8 @@ def test_without_a_key_nothing_is_published_and_one_alarm_says_what_to_do(bench,
 
 
 def test_the_interval_is_kept(bench):
-    publisher = Publisher(
-        bench.store,
-        PublishedSizes(bench.client, bench.client),
-        bench.objects,
-        bench.log_keys,
-        3_600,
-    )
+    sizes = PublishedSizes(bench.client, bench.client)
+    publisher = Publisher(bench.store, sizes, bench.objects, bench.log_keys, 3_600)
     publisher.begin()
     bench.add(0, 1)
     assert publisher.round() == 1
@@ -189,182 +164,111 @@ def test_the_interval_is_kept(bench):
     assert publisher.round(wait_ms=1) == 0
 
 
-def test_an_unreachable_store_at_the_start_is_no_failure_of_the_job(bench, monkeypatch):
-    def get(name: str) -> bytes:
-        raise ObjectStoreError(f"{name}: no answer")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(bench.objects, "get", get)
-        bench.publish()
-        assert "no answer" in bench.fault(0)
-
-
-POINTS = [point for point in FAILPOINTS if point.startswith("publish.")]
-
-
-LEAVES = [b"leaf %d" % index for index in range(700)]
-
-
-KILLED_SHARD = 1
-
-
-class PublisherProcess:
-    """Processes of the publisher of one server, one after the other."""
-
-    def __init__(self, server: EmbeddedServer, client: Redis, folder: Path) -> None:
-        self.client = client
-        self.folder = folder
-        self.objects = FileObjects(folder / "log")
-        generate_keys(folder / "keys", "play.example.org")
-        RedisStore(client, Mode.FSYNC).create(Layout(shards=2, lanes=1))
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
-        self._env = {
-            **clean, "MATCHPOST_DATA": str(folder), "MATCHPOST_REDIS_URL": server.url,
-        }  # fmt: skip
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self, fault: str = "") -> subprocess.Popen[bytes]:
-        # as if it had expired
-        self.client.delete(keys.lease(JOB.lease), keys.lease_mark(JOB.lease))
-        self.process = subprocess.Popen([SCRIPT, "publisher"], env={**self._env, VARIABLE: fault})
-        return self.process
-
-    def stop(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
-            self.process.wait(20)
-
-    def add(self, start: int, end: int) -> None:
-        with self.client.pipeline() as pipe:
-            for index in range(start, end):
-                pipe.xadd(keys.log(KILLED_SHARD), {"l": LEAVES[index]}, id=f"{index}-1")
-            pipe.execute()
-
-    @property
-    def recorded(self) -> int:
-        return read_published_sizes(self.client, 2)[KILLED_SHARD].size
-
-    def files(self) -> dict[str, bytes]:
-        root = self.folder / "log"
-        return {
-            str(file.relative_to(root)): file.read_bytes()
-            for file in root.rglob("*")
-            if file.is_file() and not file.name.startswith(".")
-        }
-
-    def expected(self) -> dict[str, bytes]:
-        whole = MemoryObjects()
-        log_keys = read_keys(self.folder / "keys")
-        writer = LogWriter(whole, KILLED_SHARD, [log_keys.secrets[0].signer(KILLED_SHARD)])
-        writer.load()
-        writer.append(LEAVES)
-        return whole.found
-
-
-@pytest.fixture
-def publisher(valkey, redis_client, tmp_path) -> Iterator[PublisherProcess]:
-    made = PublisherProcess(valkey, redis_client, tmp_path)
-    yield made
-    made.stop()
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("point", [*(f"{point}:1" for point in POINTS), "publish.created:4"])
-def test_a_publisher_that_is_killed_is_followed_by_one_that_writes_the_rest(
-    publisher, wait_until, point
-):
-    publisher.add(0, 200)
-    if point.startswith("publish.deleted"):
-        # a partial bundle, which is deleted when it has become full
-        publisher.start()
-        wait_until(lambda: publisher.recorded == 200)
-        publisher.stop()
-    publisher.add(200, 300)
-    first = publisher.start(point)
-    if point.startswith(("publish.released", "publish.left")):
-        wait_until(lambda: publisher.recorded == 300)
-        first.terminate()
-    assert first.wait(20) == -signal.SIGKILL
-    publisher.add(300, 700)
-    publisher.start()
-    wait_until(lambda: publisher.recorded == 700)
-    publisher.stop()
-    assert publisher.expected().items() <= publisher.files().items()
-    log = PublishedLog(
-        publisher.objects,
-        KILLED_SHARD,
-        [shard_key(read_keys(publisher.folder / "keys").public[0], KILLED_SHARD)],
-    )
-    assert list(log.leaves(0, log.refresh())) == LEAVES
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_a_stopped_publisher_that_goes_on_after_another_took_over_changes_nothing(
-    publisher, wait_until, tmp_path
-):
-    once = tmp_path / "once"
-    once.touch()
-    publisher.add(0, 300)
-    stopped = publisher.start(f"publish.written:1:{once}:STOP")
-    wait_until(lambda: not once.exists())
-    publisher.add(300, 700)
-    publisher.start()
-    wait_until(lambda: publisher.recorded == 700)
-    stopped.send_signal(signal.SIGCONT)
-    stopped.terminate()
-    stopped.wait(20)
-    assert publisher.recorded == 700
-    assert publisher.expected()["s01/checkpoint"] == publisher.files()["s01/checkpoint"]
-
-
-def another_history(bench: Bench) -> None:
-    bench.client.delete(keys.log(0))
-    bench.add(0, 400, "another")
-
-
-def missing_leaf(bench: Bench) -> None:
-    bench.add(0, 10)
-    bench.client.xdel(keys.log(0), "14-1")
-
-
-def empty_store(bench: Bench) -> None:
-    bench.objects.found.clear()
-
-
-def object_of_another(bench: Bench) -> None:
-    bench.objects.create("s00/tile/entries/000.p/20", b"something else")
-    bench.add(0, 10)
-
-
 def another_key(bench: Bench) -> None:
     for file in bench.folder.iterdir():
         file.unlink()
     generate_keys(bench.folder, "play.example.org")
-    bench.add(0, 10)
+
+
+OTHER_OBJECT = ("s00/tile/entries/000.p/20", b"something else")
 
 
 @pytest.mark.parametrize(
-    ("harm", "fault"),
+    ("harm", "more", "fault"),
     [
-        (another_history, "leaf 0 in the data is not the one that is published"),
-        (missing_leaf, "shard 0: leaf 14 is missing in the data and is not published"),
-        (empty_store, "10 leaves were published, and the object store has a checkpoint of 0"),
-        (object_of_another, "exists with other bytes"),
-        (another_key, "no signature by a known key"),
+        (
+            lambda bench: [bench.client.delete(keys.log(0)), bench.add(0, 390, "another")],
+            *(10, "leaf 0 in the data is not the one that is published"),
+        ),
+        (
+            lambda bench: [bench.add(0, 10), bench.client.xdel(keys.log(0), "14-1")],
+            *(0, "shard 0: leaf 14 is missing in the data and is not published"),
+        ),
+        (
+            lambda bench: bench.objects.found.clear(),
+            *(0, "10 leaves were published, and the object store has a checkpoint of 0"),
+        ),
+        (
+            lambda bench: bench.client.delete(keys.log(0)),
+            *(5, "10 leaves are published, and the data end at leaf 5"),
+        ),
+        (lambda bench: bench.objects.create(*OTHER_OBJECT), 10, "exists with other bytes"),
+        (another_key, 10, "no signature by a known key"),
+    ],
+    ids=[
+        "another history",
+        "leaf lost",
+        "store lost",
+        "rolled back",
+        "object of another",
+        "key lost",
     ],
 )
 def test_what_contradicts_what_is_published_stops_the_shard_and_signs_nothing(
-    bench, caplog, harm, fault
+    bench, caplog, harm, more, fault
 ):
     bench.add(0, 10)
     bench.publish()
     harm(bench)
+    bench.add(0, more)
+    bench.add(1, 5)
     before = {name: data for name, data in bench.objects.found.items() if name.startswith("s00/")}
-    bench.publish()
+    publisher = bench.publish()
     assert fault in bench.fault(0)
     assert bench.objects.found.get("s00/checkpoint") == before.get("s00/checkpoint")
     # an object may have been written before the fault was met, and none is changed
     assert before.items() <= bench.objects.found.items()
-    assert any("the log is not published" in alarm for alarm in alarms(caplog))
+    assert alarms(caplog)[0] == f"ALARM: the log is not published: {bench.fault(0)}"
+    said = len(alarms(caplog))
+    publisher.begin()
+    assert len(alarms(caplog)) == said
+    others = read_published_sizes(bench.client, SHARDS)[1].size
+    assert others == (5 if harm is not another_key else 0), "it stops no other shard"
+
+
+OF_A_RUN = ("started", "taken", "trimmed", "released", "left")
+"""Fault points of the job around it."""
+
+POINTS = [
+    point for point in FAILPOINTS if point.startswith("publish.") and not point.endswith(OF_A_RUN)
+]
+
+
+def die() -> None:
+    raise Killed
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("overtaken", [False, True], ids=["killed", "overtaken"])
+def test_whoever_is_killed_or_overtaken_all_is_published_as_if_nobody_was(
+    bench, monkeypatch, point, overtaken
+):
+    monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
+    leaves = bench.add(1, 200)
+    bench.publish()  # a partial bundle, which is deleted when it has become full
+    leaves += bench.add(1, 150)
+    first = bench.publisher()
+    actions = [bench.publish if overtaken else die]
+
+    def failpoint(passed: str) -> None:
+        if passed == point and actions:
+            actions.pop()()
+
+    for module in (log_writer, publisher_module, watermarks):
+        monkeypatch.setattr(module, "failpoint", failpoint)
+    with suppress(Killed):
+        first.round(wait_ms=1)
+    assert not actions, "it was there"
+    assert bench.fault(1) == "", "who is slower than another says nothing"
+    leaves += bench.add(1, 350)
+    if overtaken:
+        first.round(wait_ms=1)
+    bench.publish()
+    assert bench.fault(1) == ""
+    assert bench.published(1) == leaves
+    assert read_published_sizes(bench.client, SHARDS)[1].size == 700
+    undisturbed = MemoryObjects()
+    writer = LogWriter(undisturbed, 1, [bench.log_keys().secrets[0].signer(1)])
+    writer.load()
+    writer.append(leaves)
+    assert undisturbed.found.items() <= bench.objects.found.items()

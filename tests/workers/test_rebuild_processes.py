@@ -3,19 +3,23 @@
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 import redis
+from redis import Redis
 
-from domain.match.commands import PlayMove
+from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.durability.durability import Mode
 from infra.projections.buckets import LISTS, SCORES, STANDINGS, TOURNAMENTS, Bucket
 from infra.projections.erasure import erase_projections
-from infra.projections.generations import BusyError, Generations
+from infra.projections.generations import BusyError
+from infra.projections.projection import Fact
 from infra.projections.reorder import OrderedProjection
 from infra.redis import keys
 from infra.redis.clients import make_client
@@ -24,16 +28,16 @@ from infra.store.port import Store
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
-from tests.helpers.given import ALICE, BOB
+from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.leaves import replace_leaf
 from tests.helpers.rollback import names_of
-from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.side import catch_up, contents
 from workers.projections import PROJECTIONS, feed, maintenance, processes, shards
 from workers.projections.feed import Feed
 from workers.projections.log_reader import LogReader
 from workers.projections.processes import ShardProcesses
 from workers.projections.rebuild import Rebuild, StuckError
-from workers.projections.shards import SharedTrack, fold_shard, tracks_of_shard
+from workers.projections.shards import fold_shard, tracks_of_shard
 
 CHUNK = 10
 """Leaves that are folded together here, so that each shard has several chunks."""
@@ -108,12 +112,16 @@ def rebuild(
     )
 
 
-@pytest.mark.parametrize("buckets", [3])
-def test_several_processes_build_what_the_live_worker_has_made(bench, bench_url, corpus, buckets):
+@pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.long), "after"])
+def test_several_processes_build_what_the_live_worker_has_made_though_one_is_killed(
+    bench, bench_url, corpus, tmp_path, caplog, when
+):
     del corpus
-    catch_up(bench.store, bench.client, buckets=buckets)
+    catch_up(bench.store, bench.client, buckets=3)
     before, report = data_of(bench), Report()
-    rebuild(bench, bench_url, 3, report)
+    rebuild(bench, bench_url, 3, report, dying=when, folder=tmp_path)
+    assert (tmp_path / "killed").exists()
+    assert "has ended with exit code -9; another one goes on where it was" in caplog.text
     assert data_of(bench) == before
     assert len(report.lines) == len(PROJECTIONS)
     together = [done for about, done, _ in report.steps if about == "leaves, by 3 processes"]
@@ -122,38 +130,6 @@ def test_several_processes_build_what_the_live_worker_has_made(bench, bench_url,
     assert together[-1] == report.steps[-1][2]
     assert names_of(bench.client, "{p:*:at:*") == [], "each bucket has one checkpoint again"
     assert multiprocessing.active_children() == []
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_another_process_goes_on_where_one_was_killed(
-    bench, bench_url, corpus, tmp_path, caplog, when
-):
-    del corpus
-    catch_up(bench.store, bench.client)
-    before = data_of(bench)
-    rebuild(bench, bench_url, 2, Report(), dying=when, folder=tmp_path)
-    assert (tmp_path / "killed").exists()
-    assert "has ended with exit code -9; another one goes on where it was" in caplog.text
-    assert data_of(bench) == before
-
-
-@pytest.mark.long
-def test_a_rebuild_beside_moves_has_them_all(bench, bench_url, corpus):
-    side = catch_up(bench.store, bench.client)
-
-    def go_on() -> None:
-        corpus.step()
-        side.round()
-
-    first = corpus.leaves()
-    rebuild(bench, bench_url, 2, Report(go_on))
-    assert corpus.leaves() > first
-    settle(side)
-    live = data_of(bench)
-    report = Report()
-    assert maintenance.check(bench.store, bench.client, list(PROJECTIONS), report)
-    maintenance.rebuild(bench.store, bench.client, list(PROJECTIONS), report)
-    assert data_of(bench) == live
 
 
 @pytest.mark.long
@@ -170,10 +146,9 @@ def test_processes_that_always_end_are_given_up(bench, bench_url, corpus, capfd)
     assert names_of(bench.client, "{p:*:at*") == []
 
 
-def test_a_leaf_that_can_not_be_folded_is_named(bench, bench_url, corpus):
-    del corpus
-    board = next(board for board in range(1, 30) if keys.shard_of(board, 4) == 2)
-    index = bench.store.leaf_indexes(board)[0]
+def test_a_leaf_that_can_not_be_folded_is_named(bench, bench_url):
+    bench.start(1, 2, 5, 6)
+    (index,) = bench.store.leaf_indexes(6)
     replace_leaf(bench.client, 2, index, b"\x98 what is no event")
     with pytest.raises(StuckError, match=f"stop at leaf {index} of shard 2: "):
         rebuild(bench, bench_url, 2, Report())
@@ -210,29 +185,7 @@ def test_who_was_overtaken_in_a_shared_bucket_folds_again(bench, corpus):
     assert data_of(bench) == before
 
 
-def test_a_shared_position_keeps_what_changed_nothing(bench):
-    (projection,) = (one for one in PROJECTIONS if one.spec == SCORES)
-    generations = Generations(bench.client, SCORES)
-    bucket = generations.begin("builder", 4).bucket(0)
-    checkpoint = generations.checkpoint(bucket)
-    assert checkpoint is not None
-    one, other = (SharedTrack(projection, generations, bucket, checkpoint, at) for at in (0, 3))
-    one.advance((5, 0, 0, 0))
-    other.advance((0, 0, 0, 7))
-    stale = one.stored(one.position)
-    both = Feed(bench.store, bench.client)
-    both.save([one])
-    both.save([other])
-    assert other.is_unsaved, "the first was faster"
-    both.save([other])
-    stored = generations.checkpoint(bucket)
-    assert stored is not None
-    assert stored.counts == (5, 0, 0, 7)
-    assert stale.counts == (5, 0, 0, 0)
-
-
-def test_an_account_that_is_deleted_meanwhile_gets_no_lists(bench, corpus):
-    del corpus
+def test_an_account_that_is_deleted_meanwhile_gets_no_lists(bench):
     bench.start(900)
     (projection,) = (one for one in PROJECTIONS if one.spec == LISTS)
     started = Rebuild(bench.store, bench.client, projection)
@@ -252,14 +205,14 @@ def test_an_account_that_is_deleted_meanwhile_gets_no_lists(bench, corpus):
     assert names_of(bench.client, f"{bucket.key('')}*") == []
 
 
-def test_a_process_whose_rebuild_was_replaced_writes_nothing(bench, corpus):
+def test_a_process_whose_rebuild_was_replaced_writes_nothing(bench):
+    bench.start(1, 2, 3)
     (projection,) = (one for one in PROJECTIONS if one.spec == LISTS)
     first = Rebuild(bench.store, bench.client, projection)
     first.divide()
     tracks = tracks_of_shard(bench.client, [(projection, first.generation)], 1)
     bench.client.delete(keys.projection("lists", "building"))
     second = Rebuild(bench.store, bench.client, projection)
-    del corpus
     turn = fold_shard(Feed(bench.store, bench.client, CHUNK), tracks, 1, first.goal.ends)
     assert list(turn) == []
     assert tracks[0].gone
@@ -314,9 +267,8 @@ def test_each_process_is_worth_its_start(monkeypatch):
     assert one > shards.CHUNK
 
 
-def test_moves_that_come_after_the_ends_are_read_by_the_one_that_began(bench, bench_url, corpus):
-    del corpus
-    bench.start(901)
+def test_moves_that_come_after_the_ends_are_read_by_the_one_that_began(bench, bench_url):
+    bench.start(901, 902, 903)
     late = iter([lambda: bench.send(ALICE, PlayMove(text="m13-j7"), 901)])
 
     def move() -> None:
@@ -328,3 +280,121 @@ def test_moves_that_come_after_the_ends_are_read_by_the_one_that_began(bench, be
     side = catch_up(bench.store, bench.client)
     assert not side.has_work
     assert maintenance.check(bench.store, bench.client, list(PROJECTIONS), Report())
+
+
+# The log reader: what it asks the server for, and where the result of a match comes from
+
+BOARDS = range(1, 21)
+
+
+def calls(client: Redis, *names: str) -> dict[str, int]:
+    """How often these commands were run, inside scripts too."""
+    found = client.info("commandstats")
+    return {name: found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in names}
+
+
+def facts_of(store: Store) -> list[Fact]:
+    """All facts of the logs."""
+    reader, facts = LogReader(store), []
+    chunk = reader.read((0,) * store.layout().shards)
+    while chunk.leaves:
+        assert not chunk.unreadable
+        facts += chunk.facts
+        chunk = reader.read(chunk.counts)
+    return facts
+
+
+def test_no_history_is_read_for_events_of_matches_that_it_does_not_know(bench):
+    bench.start(*BOARDS)
+    start = bench.store.watermark().ends
+    for board in BOARDS:
+        bench.send(ALICE, PlayMove(text="m13-j7"), board)
+    bench.drain()
+    before = calls(bench.client, "lrange", "lindex")
+    reader = LogReader(bench.store)
+    chunk = reader.read(start)
+    assert {fact.setup.seats for fact in chunk.facts} == {(ALICE, BOB)}
+    after = calls(bench.client, "lrange", "lindex")
+    assert after["lrange"] == before["lrange"]
+    assert after["lindex"] - before["lindex"] == len(BOARDS), "one for each beginning"
+    reader.read(start)
+    assert calls(bench.client, "lindex")["lindex"] == after["lindex"], "it knows them now"
+
+
+def test_a_beginning_that_is_gone_or_no_list_stops_its_shard_alone(bench):
+    bench.start(1, 2, 3)
+    start = bench.store.watermark().ends
+    for board in (1, 2, 3):
+        bench.send(ALICE, PlayMove(text="m13-j7"), board)
+    bench.drain()
+    key = keys.events(2, 2)
+    bench.client.lset(key, 0, b"\x98 what is no event")
+    chunk = LogReader(bench.store).read(start)
+    assert [leaf.shard for leaf in chunk.unreadable] == [2]
+    assert [fact.event.match for fact in chunk.facts] == [1, 3]
+
+
+class WithoutSnapshots:
+    """A store that has no snapshots, so that results come from the histories."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def snapshots(self, boards: Sequence[int]) -> list[None]:
+        """None at all."""
+        return [None for _ in boards]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def test_a_result_from_the_snapshot_is_that_of_the_history(bench):
+    corpus = Corpus(bench, players=8, matches=40, disputes=0)
+    while corpus.leaves() < 400:
+        corpus.step()
+    before = calls(bench.client, "lrange")
+    found = [fact for fact in facts_of(bench.store) if fact.result]
+    short = [fact for fact in found if fact.result and not fact.result.history]
+    assert calls(bench.client, "lrange")["lrange"] - before["lrange"] == len(found) - len(short)
+    assert len(short) > 5
+    wanted = {
+        fact.event.match: fact.result
+        for fact in facts_of(WithoutSnapshots(bench.store))  # type: ignore[arg-type]
+        if fact.result
+    }
+    for fact in found:
+        whole = wanted[fact.event.match]
+        if fact in short:
+            whole = msgspec.structs.replace(whole, history=())
+        assert fact.result == whole
+    assert any(fact.result and fact.result.played for fact in short)
+    # a puzzle's best score is looked for in its history, and who refused a draw
+    assert all(
+        len(fact.setup.seats) == 1 or fact.result.reason == "declined"
+        for fact in found
+        if fact.result and fact.result.history
+    )
+
+
+def result_of(bench: Bench) -> Any:
+    (found,) = [fact.result for fact in facts_of(bench.store) if fact.result]
+    assert found.plies == 1
+    return found
+
+
+def test_a_snapshot_of_another_event_does_not_serve(bench):
+    start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, CAROL))
+    bench.send(ALICE, start, 1)
+    bench.send(ALICE, PlayMove(text="m13-j7"), 1)
+    bench.send(CAROL, ResignMatch(), 1)
+    bench.drain()
+    assert not result_of(bench).history
+    key = keys.snapshot(1, 1)
+    found = bench.client.get(key)
+    assert isinstance(found, bytes)
+    bench.client.set(key, bytes(32) + found[32:])
+    assert len(result_of(bench).history) == 4
+    bench.client.set(key, found[:40])
+    assert len(result_of(bench).history) == 4
+    bench.client.delete(key)
+    assert len(result_of(bench).history) == 4

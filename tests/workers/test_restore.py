@@ -1,7 +1,6 @@
 """Logs that have lost published leaves get them back, and with them all that follows; the publisher sees to it."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,16 +10,11 @@ import workers.log.restore
 from domain.clocks.time_control import DAY
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.audit.log import first_difference
-from infra.log.key_files import generate_keys, read_keys
-from infra.log.names import shard_key
-from infra.log.published_log import PublishedLog
-from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
-from infra.store.discarded_leaves import Restored, RestoredLeaves, discard, find_discarded
-from infra.store.log_gate import LogGate
+from infra.store.discarded_leaves import Restored, discard, find_discarded
 from infra.store.outcomes import parse
-from infra.store.watermarks import PublishedSizes, read_published_sizes
+from infra.store.watermarks import PublishedSizes
 from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.bench import Bench
 from tests.helpers.doctor import damaged_matches
@@ -38,10 +32,6 @@ from tests.helpers.side import catch_up, contents
 from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from tests.helpers.writes import refusals_counted
 from tests.workers.month import Month
-from workers.log import publisher as publisher_module
-from workers.log import restore
-from workers.log.publisher import Publisher
-from workers.log.restore import LogRecovery, ShardRestorer
 
 MOVE = PlayMove(text="m13-m9")
 
@@ -92,11 +82,13 @@ def test_a_month_of_matches_is_restored_as_it_was(redis_client, tmp_path, monkey
     assert found.keys() == wanted.keys()
 
 
-def test_acknowledged_commands_that_were_lost_have_their_outcomes_again(bench):
-    bench.start(1)
+def test_acknowledged_commands_that_were_lost_have_their_outcomes_and_boards_again(bench):
+    bench.start(2)
     before = copy_of(bench.client)
-    late = bench.order(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)), 5)
-    sent = [bench.order(ALICE, MOVE), bench.order(ALICE, MOVE), late]
+    start = bench.order(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
+    board = bench.store.allocate(start.id)
+    start = msgspec.structs.replace(start, match=board)
+    sent = [bench.order(ALICE, MOVE, 2), bench.order(ALICE, MOVE, 2), start]
     for order in sent:
         bench.submit(order)
         bench.drain()
@@ -115,32 +107,17 @@ def test_acknowledged_commands_that_were_lost_have_their_outcomes_again(bench):
         assert type(bench.submit(order)).__name__ == "AlreadyDecided"
     assert "rolled back" in bench.outcome(sent[1]).sentence
     assert bench.drain() == 0
-
-
-def test_a_start_keeps_its_board_and_no_later_one_gets_it(bench):
-    before = copy_of(bench.client)
-    first = bench.order(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
-    board = bench.store.allocate(first.id)
-    first = msgspec.structs.replace(first, match=board)
-    shard = board % 4
-    bench.submit(first)
-    bench.drain()
-    objects = MemoryObjects()
-    publish(objects, bench.store, shard)
-    put_back(bench.client, before)
-    restore_all(bench.client, bench, objects)
-    assert bench.store.allocate(first.id) == board
+    assert bench.store.allocate(start.id) == board
     others = {bench.store.allocate(bytes([number]) * 16) for number in range(1, 9)}
     assert len(others - {board}) == 8
 
 
-@pytest.mark.parametrize("days", [3, pytest.param(6, marks=pytest.mark.long)])
 def test_a_history_that_went_another_way_is_discarded_and_the_published_one_restored(
-    redis_client, tmp_path, days
+    redis_client, tmp_path
 ):
     month = Month(redis_client, tmp_path / "seeds", matches=MATCHES, seed=5, lucky=True)
     copies: list[Copy] = []
-    month._at(BEGIN + days * DAY, lambda: copies.append(copy_of(redis_client)))
+    month._at(BEGIN + 3 * DAY, lambda: copies.append(copy_of(redis_client)))
     month.run(days=8)
     objects = MemoryObjects()
     wanted = comparable(redis_client)
@@ -276,108 +253,3 @@ def test_projections_that_went_on_while_the_shard_was_closed_are_as_before(redis
     found = contents(redis_client)
     ours = {name: one for name, one in found.items() if not name.endswith(":at")}
     assert ours == {name: one for name, one in wanted.items() if not name.endswith(":at")}
-
-
-class Publishing:
-    """A bench with a publisher that restores."""
-
-    def __init__(self, client: Redis, folder: Path) -> None:
-        self.bench = Bench(client, folder / "seeds")
-        self.client = client
-        self.objects = MemoryObjects()
-        self._keys = folder / "keys"
-        generate_keys(self._keys, "play.example.org")
-        self.closed = ClosedShards(client)
-
-    def publisher(self) -> Publisher:
-        sizes = PublishedSizes(self.client, self.client)
-        made = Publisher(
-            *(self.bench.store, sizes, self.objects, lambda: read_keys(self._keys), 0.0),
-            recovery=LogRecovery(self.closed, self._restorer),
-        )
-        made.begin()
-        return made
-
-    def _restorer(self, shard: int) -> ShardRestorer:
-        public = [shard_key(key, shard) for key in read_keys(self._keys).public]
-        log = PublishedLog(self.objects, shard, public)
-        log.refresh()
-        store = self.bench.store
-        return ShardRestorer(store, RestoredLeaves(self.client, store.layout()), self.closed, log)
-
-    def end(self) -> int:
-        return len(self.bench.store.leaves(1, 0, 100))
-
-    def size(self) -> int:
-        return read_published_sizes(self.client, 4)[1].size
-
-
-@pytest.fixture
-def publishing(redis_client: Redis, tmp_path: Path) -> Publishing:
-    made = Publishing(redis_client, tmp_path)
-    made.bench.start(1)
-    return made
-
-
-def rolled_back(publishing: Publishing) -> int:
-    """Publish a move, and take the data back to before it; return the published size."""
-    before = copy_of(publishing.client)
-    publishing.bench.send(ALICE, MOVE)
-    publishing.bench.drain()
-    publishing.publisher().round(wait_ms=1)
-    size = publishing.size()
-    put_back(publishing.client, before)
-    assert publishing.end() == size - 1
-    return size
-
-
-def restored_and_played_on(publishing: Publishing, publisher: Publisher, size: int) -> None:
-    """Run the publisher until `size` leaves are there again, and the shard takes and publishes a move."""
-    for _ in range(3):
-        publisher.round(wait_ms=1)
-    assert publishing.end() == size
-    assert publishing.closed.read(range(4)) == {}
-    publishing.bench.send(ALICE, MOVE)
-    publishing.bench.drain()
-    publisher.round(wait_ms=1)
-    assert publishing.size() == size + 1
-
-
-def test_a_shard_that_a_drain_has_closed_is_restored_by_a_publisher_that_runs(
-    publishing, monkeypatch
-):
-    monkeypatch.setattr(restore, "LOOK_SECONDS", 0.0)
-    client = publishing.client
-    before = copy_of(client)
-    publishing.bench.send(ALICE, MOVE)
-    publishing.bench.drain()
-    publisher = publishing.publisher()
-    publisher.round(wait_ms=1)
-    size = publishing.size()
-    gate = LogGate(client, client)
-    assert gate.look([1]) == set()
-    put_back(client, before)
-    gate.close(1, publishing.end())
-    restored_and_played_on(publishing, publisher, size)
-
-
-def test_a_store_that_is_away_leaves_the_shard_closed_until_it_is_back(publishing, monkeypatch):
-    monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
-    size = rolled_back(publishing)
-    publisher = publishing.publisher()
-    objects = publishing.objects.get
-
-    def away(name: str) -> bytes:
-        raise ObjectStoreError(f"{name} can't be read")
-
-    monkeypatch.setattr(publishing.objects, "get", away)
-    for _ in range(3):
-        publisher.round(wait_ms=1)
-    assert publishing.end() == size - 1
-    assert 1 in publishing.closed.read(range(4))
-    assert "can't be read" in publishing.client.hget(keys.published(1), "fault").decode()
-    monkeypatch.setattr(publishing.objects, "get", objects)
-    for _ in range(4):
-        publisher.round(wait_ms=1)
-    assert publishing.end() == size
-    assert publishing.closed.read(range(4)) == {}

@@ -17,9 +17,7 @@ from domain.clocks.time_control import DAY
 from domain.match.clocks import late_seats
 from domain.match.commands import PlayMove, StartMatch
 from domain.match.events import Absent, Called, MatchStarted
-from domain.match.history import decode_event
-from domain.match.state import position_of
-from domain.rules import rules_by_id
+from domain.match.history import EventEnvelope, decode_event
 from infra.people.accounts import Accounts
 from infra.people.challenges import Challenge, ChallengeState, ChallengeStore, Proposal
 from infra.projections.robots import RobotTurnsProjection
@@ -30,7 +28,7 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
 from tests.helpers.proposals import new_command
-from tests.helpers.robots import EASY, HARD, RobotBench
+from tests.helpers.robots import EASY, HARD, RobotBench, some_move
 from tests.helpers.side import catch_up
 from tests.helpers.timed import BEGIN, FLAG, TimedBench
 from workers import robot_jobs
@@ -127,23 +125,17 @@ def test_slow_moves_of_some_players_hold_up_no_other_player(bench, wakeup, clock
     assert "robot-101-1" in waiting(bench)
 
 
-def test_a_job_that_was_lost_with_the_server_of_the_queue_is_requested_again(bench, wakeup, clock):
+def test_a_job_that_was_lost_or_whose_process_was_killed_is_requested_again(bench, wakeup, clock):
     begin(bench, 1)
     wakeup.tick()
-    for key in bench.client.scan_iter("rq:*"):
-        bench.client.delete(key)
+    bench.client.delete(*bench.client.scan_iter("rq:*"))  # the server of the queue has lost it
     wakeup.tick()
     assert waiting(bench) == []
     clock.seconds += AGAIN_SECONDS
     wakeup.tick()
     assert waiting(bench) == ["robot-1-1"]
-
-
-def test_a_job_whose_process_was_killed_is_replaced(bench, wakeup, clock):
-    begin(bench, 1)
-    wakeup.tick()
-    bench.client.lpop(queue(bench.client).key)  # its record is still there
-    clock.seconds += AGAIN_SECONDS
+    bench.client.lpop(queue(bench.client).key)  # its process has it, and its record is still there
+    clock.seconds += 2 * AGAIN_SECONDS
     wakeup.tick()
     assert waiting(bench) == []
     clock.seconds += LOST_SECONDS
@@ -183,30 +175,20 @@ def test_a_note_goes_once_the_match_has_gone_on(bench, wakeup, clock):
     wakeup.tick()
     assert list(failures.all()) == [1]
     assert bench.answer(1)
-    bench.do(ALICE, PlayMove(text=next(iter(legal(bench)))), 1)
+    bench.do(ALICE, some_move(bench), 1)
     fold(bench)
     clock.seconds += 60
     wakeup.tick()
     assert failures.all() == {}
 
 
-def legal(bench: RobotBench) -> Iterator[str]:
-    return rules_by_id("pow2/1").legal_moves(position_of(bench.state()))
-
-
-@pytest.fixture
-def timed(redis_client: Redis, tmp_path: Path) -> TimedBench:
-    bench = TimedBench(redis_client, tmp_path / "seeds")
-    start = StartMatch(rules="pow2/1", options=(), seats=(EASY, ALICE), terms=FLAG)
-    bench.submit(bench.order(ALICE, start, 1))
-    bench.drain()
-    return bench
-
-
-def test_a_robot_that_is_late_when_its_server_comes_back_may_still_move(timed):
+def test_a_robot_that_is_late_when_its_server_comes_back_may_still_move(redis_client, tmp_path):
+    timed = TimedBench(redis_client, tmp_path / "seeds")
+    timed.send(ALICE, StartMatch(rules="pow2/1", options=(), seats=(EASY, ALICE), terms=FLAG))
+    timed.drain()
     week = 7 * DAY
     timed.now = BEGIN + week
-    keeper = timed.keeper()
+    keeper = timed.keeper()  # which has just been started
     timed.tick(keeper, week)
     timed.tick(keeper, week + int(ROBOT_GRACE_SECONDS * 1_000) - 1)
     assert timed.kept() == []
@@ -262,8 +244,19 @@ class Rig:
     def now(self, challenge: Challenge) -> Challenge:
         return self.challenges.get(challenge.id)
 
-    def bodies(self, board: int) -> list[object]:
-        return [decode_event(data).body for data in self.bench.store.events(board)]
+    def begin(self, challenge: Challenge) -> list[EventEnvelope]:
+        """Have a challenge be started; return the events of its match."""
+        starter = self.starter()
+        starter.tick()
+        self.bench.drain()
+        self.sweep(starter)
+        return self.events(challenge)
+
+    def events(self, challenge: Challenge) -> list[EventEnvelope]:
+        started = self.now(challenge)
+        assert started.state is ChallengeState.STARTED
+        assert started.board is not None
+        return [decode_event(data) for data in self.bench.store.events(started.board)]
 
     def waits(self) -> int:
         return self.bench.store.inbox_size(range(4))
@@ -275,22 +268,15 @@ def rig(redis_client: Redis, tmp_path: Path) -> Rig:
 
 
 def test_a_full_challenge_that_nobody_starts_is_started(rig):
-    challenge, starter = rig.full(), rig.starter()
-    starter.tick()
+    (first,) = rig.begin(rig.full())
     assert rig.bench.woken == [LANE]
-    assert rig.bench.drain() == 1
-    rig.sweep(starter)
-    started = rig.now(challenge)
-    assert started.state is ChallengeState.STARTED
-    assert started.board is not None
-    (first,) = map(decode_event, rig.bench.store.events(started.board))
     assert isinstance(first.body, MatchStarted)
     assert first.body.seats == (rig.players[1], rig.players[0])
     assert (first.body.options, first.actor) == (("-fast",), rig.players[1])
     assert rig.challenges.full() == []
 
 
-class Killed(ChallengeStore):
+class Dying(ChallengeStore):
     """Challenges whose process dies before it notes the board."""
 
     def mark_started(self, id_: str, board: int) -> Challenge:
@@ -299,16 +285,14 @@ class Killed(ChallengeStore):
 
 def test_a_kill_between_the_start_and_its_note_leaves_one_match(rig):
     challenge = rig.full()
-    dying = rig.starter(Killed(rig.bench.client))
+    dying = rig.starter(Dying(rig.bench.client))
     dying.tick()
     rig.bench.drain()
     with pytest.raises(LostConnectionError):
         rig.sweep(dying)
     assert rig.now(challenge).state is ChallengeState.TAKEN
     rig.starter().tick()
-    board = rig.now(challenge).board
-    assert board is not None
-    assert len(rig.bodies(board)) == 1
+    assert len(rig.events(challenge)) == 1
     assert rig.waits() == 0
 
 
@@ -322,55 +306,37 @@ def test_a_start_is_submitted_again_after_a_minute_and_not_before(rig):
     assert rig.waits() == 2
     rig.bench.drain()
     rig.sweep(starter)
-    board = rig.now(challenge).board
-    assert board is not None
-    assert len(rig.bodies(board)) == 1
+    assert len(rig.events(challenge)) == 1
 
 
 def test_a_match_that_gathers_has_the_commitments_of_all_players(rig):
     digest = sha256(TEXT).digest()
-    challenge, starter = rig.full(HALVES, digest), rig.starter()
-    starter.tick()
-    rig.bench.drain()
-    rig.sweep(starter)
-    board = rig.now(challenge).board
-    assert board is not None
-    called = rig.bodies(board)[0]
+    challenge = rig.full(HALVES, digest)
+    called = rig.begin(challenge)[0].body
     assert isinstance(called, Called)
+    board = rig.now(challenge).board
     kept = [rig.words.commitment(board, one) for one in rig.players[1:]]
     assert [one.digest for one in called.commitments] == [kept[0].digest, digest, kept[1].digest]
 
 
 def test_a_player_on_vacation_is_away_from_the_start_on(rig):
-    now = rig.bench.store.now()
-    vacations = ((now - 1_000, 7),)
+    vacations = ((rig.bench.store.now() - 1_000, 7),)
     rig.accounts.change_of(rig.players[0], lambda one: replace(one, vacations=vacations))
-    challenge, starter = rig.full(), rig.starter()
-    starter.tick()
-    rig.bench.drain()
-    rig.sweep(starter)
-    board = rig.now(challenge).board
-    assert board is not None
-    kinds = [type(body) for body in rig.bodies(board)]
-    assert kinds == [MatchStarted, Absent]
-    absent = rig.bodies(board)[1]
+    started, absent = (one.body for one in rig.begin(rig.full()))
+    assert isinstance(started, MatchStarted)
     assert isinstance(absent, Absent)
     assert absent.seat == 1
 
 
-def failures(messages: Sequence[str]) -> list[str]:
+def failures_of(messages: Sequence[str]) -> list[str]:
     return [message for message in messages if "challenge" in message]
 
 
 def test_a_challenge_that_can_t_be_started_holds_up_no_other(rig, caplog):
     bad = rig.full(replace(POW2, options=("-nonsense",)))
     unknown = rig.full(replace(POW2, rules="nothing/1"))
-    good, starter = rig.full(), rig.starter()
-    starter.tick()
-    rig.bench.drain()
-    rig.sweep(starter)
-    assert rig.now(good).state is ChallengeState.STARTED
-    first, second = failures(caplog.messages)
+    assert rig.begin(rig.full())
+    first, second = failures_of(caplog.messages)
     assert first.startswith(f"challenge {bad.id} could not be started (")
     assert second.startswith(f"challenge {unknown.id} could not be started (")
 
@@ -395,6 +361,6 @@ def test_an_unforeseen_failure_is_an_alarm_and_holds_up_no_other(rig, caplog):
     rig.bench.drain()
     for _ in range(3):
         rig.sweep(starter)
-    assert failures(caplog.messages) == [f"ALARM: challenge {odd.odd} can't be started"]
+    assert failures_of(caplog.messages) == [f"ALARM: challenge {odd.odd} can't be started"]
     assert [one.id for one in rig.challenges.full()] == [odd.odd]
     assert odd.odd in made

@@ -15,23 +15,25 @@ from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode
 from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
+from infra.objects.files import FileObjects
+from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.failures import DamagedMatches
-from infra.store.log_gate import read_ends
+from infra.store.log_gate import LogGate, read_ends
 from infra.store.redis_store import RedisStore
 from infra.store.trimmed_leaves import TrimmedLeavesError, published_logs
 from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify
+from tests.fakes.logs import ANCHOR
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.rollback import copy_of, put_back
 from tests.helpers.side import catch_up
 from workers import retire
-from workers.log import job as trim_module
 from workers.log.job import make_publisher, trim
 from workers.log.publisher import Publisher
 from workers.projections.log_reader import LogReader
@@ -51,17 +53,13 @@ class TrimBench:
         self.store = self.reader()
 
     def play(self) -> None:
-        """Play until two bundles of each shard are full, and publish."""
-        while min(self.store.watermark().ends) < 515:
+        """Play, fill two bundles of each shard with leaves that are no events, and publish."""
+        while min(self.store.watermark().ends) < 40:
             self.corpus.step()
-        self.publish()
-
-    def fill(self) -> None:
-        """Publish leaves that are no events."""
         with self.client.pipeline(transaction=False) as pipe:
-            for shard in range(SHARDS):
-                for index in range(700):
-                    pipe.xadd(keys.log(shard), {"l": b"leaf %d" % index}, id=f"{index}-1")
+            for shard, end in enumerate(self.store.watermark().ends):
+                for index in range(end, 515):
+                    pipe.xadd(keys.log(shard), {"l": ANCHOR}, id=f"{index}-1")
             pipe.execute()
         self.publish()
 
@@ -85,15 +83,6 @@ def trimmed(bench: Bench, tmp_path: Path) -> TrimBench:
     """Matches by chance, published."""
     made = TrimBench(bench, tmp_path)
     made.play()
-    return made
-
-
-@pytest.fixture
-def filled(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TrimBench:
-    """Leaves that are no events, published; no reader is waited for."""
-    monkeypatch.setattr(trim_module, "MOST_WAITING", 0)
-    made = TrimBench(bench, tmp_path)
-    made.fill()
     return made
 
 
@@ -131,37 +120,18 @@ def test_what_all_have_read_is_trimmed_and_reads_and_verifies_as_before(
     with pytest.raises(TrimmedLeavesError, match="does not exist"):
         verify.run("1", settings)
     assert DamagedMatches(trimmed.client).all() == {}
-
-
-@pytest.mark.long
-def test_a_publisher_goes_on_after_trimming(trimmed):
-    catch_up(trimmed.store, trimmed.client)
-    trim(trimmed.client, SHARDS, kept=0)
-    for _ in range(5):
-        trimmed.corpus.step()
-    trimmed.publish()
-    log = published_logs(trimmed.settings).of(1)
-    rows = trimmed.reader().leaves(1, 0, 100_000)
-    assert log.refresh() == len(rows)
-    assert list(log.leaves(0, log.size)) == [leaf for _, leaf in rows]
-
-
-def test_where_the_published_log_is_missing_a_sentence_says_so(filled):
-    trim(filled.client, SHARDS, kept=0)
-    (filled.folder / "log" / "s01" / "tile" / "entries" / "000").unlink()
     with pytest.raises(
         TrimmedLeavesError, match="leaf 0 of shard 1 was trimmed, and can't be read"
     ):
-        filled.reader().leaves(1, 0, 1)
+        trimmed.reader().leaves(1, 0, 1)
     with pytest.raises(TrimmedLeavesError, match="does not read the published log"):
-        RedisStore(filled.client, Mode.FSYNC).leaves(1, 0, 1)
-    chunk = LogReader(filled.reader()).read((0,) * SHARDS)
+        RedisStore(trimmed.client, Mode.FSYNC).leaves(1, 0, 1)
+    chunk = LogReader(trimmed.reader()).read((0,) * SHARDS)
     assert (1, 0) in [(one.shard, one.index) for one in chunk.unreadable]
-
-
-def test_a_leaf_lost_in_the_middle_is_not_taken_for_a_trimmed_one(filled):
-    filled.client.xdel(keys.log(1), "100-1")
-    assert filled.reader().leaves(1, 100, 2)[0][0] == 101
+    # one that is lost in the middle is not taken for a trimmed one
+    end = len(before[2])
+    trimmed.client.xdel(keys.log(2), f"{end - 2}-1")
+    assert [index for index, _ in trimmed.reader().leaves(2, end - 3, 3)] == [end - 3, end - 1]
 
 
 @pytest.mark.long
@@ -192,6 +162,9 @@ def test_readers_learn_a_key_that_was_replaced_without_a_restart(trimmed):
 SHARD, OVER, ACTIVE = 1, 1, 5
 
 
+SHARD, OVER, ACTIVE = 1, 1, 5
+
+
 @contextmanager
 def full(client: Redis) -> Iterator[None]:
     """Have the server's memory full: every command that needs some is refused."""
@@ -212,109 +185,110 @@ def queue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
         yield client
 
 
-@pytest.fixture
-def settings(valkey: EmbeddedServer, tmp_path: Path) -> Settings:
-    generate_keys(tmp_path / "keys", "example.org")
-    return Settings(data=tmp_path, redis_url=valkey.url)
+class Played:
+    """A match that is over and one that goes on in one shard, and what works on them."""
+
+    def __init__(self, url: str, bench: Bench, queue: Redis, folder: Path) -> None:
+        generate_keys(folder / "keys", "example.org")
+        self.settings = Settings(data=folder, redis_url=url)
+        self.bench, self.client, self.queue = bench, bench.client, queue
+        bench.start(OVER, ACTIVE)
+        for board in (OVER, ACTIVE):
+            bench.send(ALICE, PlayMove(text="m13-j7"), board)
+            bench.send(BOB, PlayMove(text="a13-d7"), board)
+            bench.send(ALICE, PlayMove(text="m1-i3"), board)
+        bench.send(BOB, ResignMatch(), OVER)
+        bench.drain()
+
+    def publisher(self) -> Publisher:
+        made = make_publisher(self.settings, self.client, self.queue)
+        made.begin()
+        return made
+
+    def archive(self) -> StoreWithArchive:
+        archive = Archive(lambda: open_archive(self.settings), lambda: SHARDS)
+        return StoreWithArchive(self.client, Mode.FSYNC, archive)
 
 
 @pytest.fixture
-def over_and_active(redis_client: Redis, tmp_path: Path, queue: Redis) -> Bench:
-    """A match that is over and one that goes on, in one shard."""
+def played(valkey: EmbeddedServer, redis_client: Redis, queue: Redis, tmp_path: Path) -> Played:
     queue.flushall()
-    made = Bench(redis_client, tmp_path / "seeds")
-    made.start(OVER, ACTIVE)
-    for board in (OVER, ACTIVE):
-        made.send(ALICE, PlayMove(text="m13-j7"), board)
-        made.send(BOB, PlayMove(text="a13-d7"), board)
-        made.send(ALICE, PlayMove(text="m1-i3"), board)
-    made.send(BOB, ResignMatch(), OVER)
-    made.drain()
-    return made
+    return Played(valkey.url, Bench(redis_client, tmp_path / "seeds"), queue, tmp_path)
 
 
-def publisher_of(settings: Settings, over_and_active: Bench, queue: Redis) -> Publisher:
-    made = make_publisher(settings, over_and_active.client, queue)
-    made.begin()
-    return made
-
-
-def read_back(settings: Settings, over_and_active: Bench) -> StoreWithArchive:
-    archive = Archive(lambda: open_archive(settings), lambda: 4)
-    return StoreWithArchive(over_and_active.client, Mode.FSYNC, archive)
-
-
-def test_what_waits_is_published(settings, over_and_active, queue):
-    with full(over_and_active.client):
-        publisher = publisher_of(settings, over_and_active, queue)
-        while publisher.round(0):
-            pass
-    sizes = [one.size for one in read_published_sizes(over_and_active.client, 4)]
-    assert sizes == list(over_and_active.store.watermark().ends)
-    assert sizes[SHARD] > 0
-
-
-def test_a_store_that_is_away_meanwhile_is_tried_again(
-    settings, over_and_active, queue, monkeypatch
+def test_while_memory_is_full_leaves_are_published_matches_retire_and_logs_are_trimmed(
+    played, monkeypatch
 ):
     monkeypatch.setattr("workers.log.publisher.RETRY_SECONDS", 0.0)
-    (settings.data / "log").mkdir()
-    (settings.data / "log" / "s01").write_text("no folder")
-    with full(over_and_active.client):
-        publisher = publisher_of(settings, over_and_active, queue)
-        publisher.round(0)
-        assert read_published_sizes(over_and_active.client, 4)[SHARD].fault
-        (settings.data / "log" / "s01").unlink()
-        publisher.begin()
-        while publisher.round(0):
-            pass
-    assert not read_published_sizes(over_and_active.client, 4)[SHARD].fault
-
-
-def test_matches_retire(settings, over_and_active, queue, monkeypatch):
-    monkeypatch.setattr(retire, "DAY", 0)
-    publisher_of(settings, over_and_active, queue).round(0)
-    catch_up(over_and_active.store, over_and_active.client)
-    before = over_and_active.store.events(OVER)
-    with full(over_and_active.client):
-        store = read_back(settings, over_and_active)
-        assert retire.run(settings, store, over_and_active.client, queue, SHARD) == 1
-    assert not over_and_active.client.keys(f"{{s01*:m:{OVER}*")
-    assert read_back(settings, over_and_active).events(OVER) == before
-
-
-def test_logs_are_trimmed(settings, over_and_active, queue, monkeypatch):
     monkeypatch.setattr("workers.log.job.WIDTH", 1)
-    publisher_of(settings, over_and_active, queue).round(0)
-    catch_up(over_and_active.store, over_and_active.client)
-    with full(over_and_active.client):
-        limit = trim(over_and_active.client, 4, kept=1)[SHARD]
+    monkeypatch.setattr(retire, "DAY", 0)
+    client, folder = played.client, played.settings.data / "log"
+    folder.mkdir()
+    (folder / "s01").write_text("no folder")
+    with full(client):
+        publisher = played.publisher()
+        publisher.round(0)
+        assert read_published_sizes(client, SHARDS)[SHARD].fault
+        (folder / "s01").unlink()
+        publisher = played.publisher()
+        while publisher.round(0):
+            pass
+    found = read_published_sizes(client, SHARDS)
+    assert not found[SHARD].fault
+    assert [one.size for one in found] == list(played.bench.store.watermark().ends)
+    assert found[SHARD].size > 0
+    catch_up(played.bench.store, client)
+    before = played.bench.store.events(OVER)
+    with full(client):
+        assert retire.run(played.settings, played.archive(), client, played.queue, SHARD) == 1
+        limit = trim(client, SHARDS, kept=1)[SHARD]
+    assert not client.keys(f"{{s01*:m:{OVER}*")
+    assert played.archive().events(OVER) == before
     assert limit > 0
-    assert over_and_active.client.xrange(keys.log(SHARD), count=1)[0][0] == b"%d-1" % limit
+    assert client.xrange(keys.log(SHARD), count=1)[0][0] == b"%d-1" % limit
 
 
-def test_a_shard_is_restored_as_soon_as_there_is_memory(
-    settings, over_and_active, queue, monkeypatch, caplog
+def test_a_shard_that_lost_leaves_is_restored_as_soon_as_there_are_objects_and_memory(
+    played, monkeypatch, caplog
 ):
-    monkeypatch.setattr("workers.log.publisher.RETRY_SECONDS", 0.0)
+    for name in ("RETRY_SECONDS", "LOOK_SECONDS", "LOST_SECONDS"):
+        monkeypatch.setattr(f"workers.log.publisher.{name}", 0.0)
     monkeypatch.setattr("workers.log.restore.LOOK_SECONDS", 0.0)
-    copy = copy_of(over_and_active.client)
-    over_and_active.send(BOB, PlayMove(text="a1-e3"), ACTIVE)
-    over_and_active.drain()
-    publisher_of(settings, over_and_active, queue).round(0)
-    end = read_ends(over_and_active.client, [SHARD])
-    put_back(over_and_active.client, copy)
-    with full(over_and_active.client):
-        publisher = publisher_of(settings, over_and_active, queue)
+    client = played.client
+    copy = copy_of(client)
+    played.bench.send(BOB, PlayMove(text="a1-e3"), ACTIVE)
+    played.bench.drain()
+    running = played.publisher()
+    running.round(0)
+    end = read_ends(client, [SHARD])
+    put_back(client, copy)
+    with full(client):
+        publisher = played.publisher()
         for _ in range(3):
             publisher.round(0)
-        assert read_ends(over_and_active.client, [SHARD]) < end
-    publisher = publisher_of(settings, over_and_active, queue)
-    assert ClosedShards(over_and_active.client).read([SHARD])[SHARD].kind is ClosedKind.ROLLED_BACK
-    with full(over_and_active.client):
-        publisher.round(0)
+        assert read_ends(client, [SHARD]) < end
+    # one that begins finds it, and one that runs hears of it from a drain
+    assert played.publisher()
+    assert ClosedShards(client).read([SHARD])[SHARD].kind is ClosedKind.ROLLED_BACK
+    LogGate(client, played.queue).close(SHARD, read_ends(client, [SHARD])[0])
+
+    def away(_: FileObjects, name: str) -> bytes:
+        raise ObjectStoreError(f"{name} can't be read")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileObjects, "get", away)
+        for _ in range(3):
+            running.round(0)
+    assert read_ends(client, [SHARD]) < end
+    assert "can't be read" in client.hget(keys.published(SHARD), "fault").decode()
+    with full(client):
+        running.round(0)
         assert "shard 1 can't be restored" in caplog.text
-    for _ in range(3):
-        publisher.round(0)
-    assert read_ends(over_and_active.client, [SHARD]) == end
-    assert not ClosedShards(over_and_active.client).read(range(4))
+    for _ in range(6):
+        running.round(0)
+    assert read_ends(client, [SHARD]) == end
+    assert not ClosedShards(client).read(range(SHARDS))
+    played.bench.send(ALICE, PlayMove(text="m13-m9"), ACTIVE)
+    played.bench.drain()
+    running.round(1)
+    assert read_published_sizes(client, SHARDS)[SHARD].size == end[0] + 1
