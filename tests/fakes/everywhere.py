@@ -68,6 +68,10 @@ class Everywhere:
     def say(self, line: str) -> Result:
         return _result(self._language.do(line))
 
+    def page_of(self, line: str) -> str:
+        """The text below the answer to a line at the terminal."""
+        return self._language.do(line).page
+
     def mail(self, player: Player, line: str) -> Result:
         return self._take(SERVER, player, line)
 
