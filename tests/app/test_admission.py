@@ -14,8 +14,6 @@ from infra.people.tokens import Scope
 from services.cli import admission, signup_link
 from services.language import LOCAL, Language
 from services.language.commands import FORMS
-from tests.fakes.everywhere import Everywhere
-from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.subcommands import exit_code
 from tests.helpers.web import Guest, door
@@ -26,24 +24,15 @@ NAMES = ("xenia-of-thebes", "yolanda-of-thebes")
 BODY = {"userid": "zelda", "password": PASSWORD}
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    """A server with a match, a finished one, a challenge and a puzzle of two members."""
-    with Api(tmp_path_factory.mktemp("members")) as api:
-        generate_keys(api.settings.data / "keys", "play.example.org")
-        one, other = (api.player(name=name) for name in NAMES)
-        api.begun(one, other)
-        over = api.begun(one, other, game="torere")
-        other.give(over, {"do": "resign"})
-        assert one.post("/api/challenges", {"game": "pow2", "seat": 0}).is_success
-        api.caught_up()
-        yield api
-
-
-@pytest.fixture(scope="module")
-def everywhere(api: Api) -> Iterator[Everywhere]:
-    with front_ends(api) as found:
-        yield found
+def prepare(api: Api) -> None:
+    """A match, a finished one, a challenge and a puzzle of two members."""
+    generate_keys(api.settings.data / "keys", "play.example.org")
+    one, other = (api.player(name=name) for name in NAMES)
+    api.begun(one, other)
+    over = api.begun(one, other, game="torere")
+    other.give(over, {"do": "resign"})
+    assert one.post("/api/challenges", {"game": "pow2", "seat": 0}).is_success
+    api.caught_up()
 
 
 def set_admission(api: Api, **changes: str) -> None:

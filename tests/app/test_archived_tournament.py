@@ -1,7 +1,7 @@
 """A tournament that was retired looks as before, whichever of it and its matches left Redis first, and takes no command."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -63,11 +63,8 @@ class Kept(NamedTuple):
         return found
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("archived")) as given:
-        generate_keys(given.settings.data / "keys", "example.org")
-        yield given
+def prepare(api: Api) -> None:
+    generate_keys(api.settings.data / "keys", "example.org")
 
 
 @pytest.fixture

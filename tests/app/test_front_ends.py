@@ -238,9 +238,7 @@ def test_what_a_front_end_does_not_offer_has_a_reason() -> None:
     assert [row for row in DECISIONS if bool(row.reason) == (set(row.offered) == set(ALL))] == []
 
 
-def test_mail_and_the_command_line_offer_use_cases_by_the_language_and_those_of_the_operator() -> (
-    None
-):
+def test_mail_and_the_command_line_call_those_of_the_language_and_the_operator() -> None:
     assert called_by("mail") <= {
         "names.names_of",
         "accounts.own_profile",

@@ -1,9 +1,5 @@
 """The whole life of an invitation, at every front end: accepted, declined, lapsed, and what meets it."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from domain.clocks.time_control import DAY
 from domain.match.history import decode_event
 from domain.match.state import Reason
@@ -15,24 +11,12 @@ from services.language import LOCAL, Language
 from services.words.matches import describe_events
 from services.words.named_match import NamedMatch
 from tests.fakes.everywhere import API, MAIL, TERMINAL, Action, Everywhere, Result, same
-from tests.fakes.everywhere import everywhere as front_ends
-from tests.helpers.api import PASSWORD, Api, Player, until
+from tests.helpers.api import PASSWORD, Player, until
 from tests.helpers.timed import act_when_due
 
 ACCEPT = Action("accept", {"do": "accept"}, {"do": "accept"})
 DECLINE = Action("decline", {"do": "decline"}, {"do": "decline"})
 MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
-
-
-@pytest.fixture(scope="module")
-def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
-    with Api(tmp_path_factory.mktemp("invited")) as api, front_ends(api) as found:
-        yield found
-
-
-@pytest.fixture
-def pair(everywhere: Everywhere) -> tuple[Player, Player]:
-    return everywhere.player(), everywhere.player()
 
 
 def invited_first(everywhere: Everywhere, one: Player, other: Player, *terms: str) -> int:

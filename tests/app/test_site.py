@@ -2,7 +2,6 @@
 
 import struct
 from base64 import b64encode
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -25,23 +24,10 @@ from services.words.acts import act_lines
 from tests.helpers.api import Api, code_of
 from tests.helpers.examples import refused
 from tests.helpers.subcommands import exit_code
-from tests.helpers.web import Guest, door
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">2I", 64, 32) + bytes(40)
 
 PAGES = ("/house-rules", "/privacy", "/imprint", "/contact")
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("site")) as api:
-        yield api
-
-
-@pytest.fixture(scope="module")
-def come(api: Api) -> Iterator[Callable[..., Guest]]:
-    with door(api) as come:
-        yield come
 
 
 @pytest.fixture(autouse=True)

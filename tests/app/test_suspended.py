@@ -32,10 +32,13 @@ MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move":
 TOKEN = {"password": PASSWORD, "label": "bot", "scopes": ["play"]}
 
 
-@pytest.fixture(scope="module")
-def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
-    with Api(tmp_path_factory.mktemp("suspended")) as api, front_ends(api) as found:
-        yield found
+SETTINGS = {"site": "https://x.example"}
+
+
+@pytest.fixture(autouse=True)
+def _cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the accounts that the command line makes, as of those of the server."""
+    monkeypatch.setattr("infra.people.accounts.accounts.PasswordHasher", lambda: CHEAP)
 
 
 def counted(event: SecurityEvent) -> float:
@@ -164,10 +167,10 @@ def test_an_operator_logs_an_account_out(everywhere, capsys):
         assert code in capsys.readouterr().err
 
 
-def test_where_sign_ups_are_closed_only_the_operator_makes_accounts(tmp_path):
-    with Api(tmp_path, signups="off") as api, front_ends(api) as everywhere, door(api) as come:
-        line = f"signup zelda {PASSWORD}"
-        body = {"userid": "zelda", "password": PASSWORD}
+def test_where_sign_ups_are_closed_only_the_operator_makes_accounts(api, everywhere, come):
+    api.parts.admissions.change({"signups": "closed"})
+    try:
+        line, body = f"signup zelda {PASSWORD}", {"userid": "zelda", "password": PASSWORD}
         by_api = api.http.post("/api/accounts", json=body)
         assert (by_api.status_code, code_of(by_api)) == (403, "signups-closed")
         assert Language(api.parts).do(line).code == "signups-closed"
@@ -180,15 +183,12 @@ def test_where_sign_ups_are_closed_only_the_operator_makes_accounts(tmp_path):
         assert guest.send("/signup", body, on="/login").status_code == 403
         assert everywhere.say(line).code == ""
         assert come().log_in("zelda").status_code == 303
+        assert run(api, "create", "yorick") == 0
+    finally:
+        api.parts.admissions.change({"signups": "open"})
 
 
 # --- accounts that an operator makes for others, and passwords that were lost
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("operator"), signups="off", site="https://x.example") as api:
-        yield api
 
 
 def test_an_account_is_made_with_a_password_that_is_easy_to_copy_and_opens_it(api, capsys):

@@ -1,6 +1,5 @@
 """Tournaments as players and organisers use them: who may make, see and enter one, and what becomes of entries."""
 
-from collections.abc import Iterator
 from itertools import count
 
 import pytest
@@ -39,12 +38,9 @@ PLAN = TournamentPlan(name="Slingshot Cup", game="goliath", section=3, players=3
 _KEYS = count()
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("tournaments")) as api:
-        api.parts.admissions.change({"clubs": "members"})
-        create_robot_accounts(api.parts.people, AccountMacs())
-        yield api
+def prepare(api: Api) -> None:
+    api.parts.admissions.change({"clubs": "members"})
+    create_robot_accounts(api.parts.people, AccountMacs())
 
 
 def actor(player: Player) -> Actor:
