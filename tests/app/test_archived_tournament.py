@@ -1,6 +1,5 @@
 """A tournament that was retired looks as before, whichever of it and its matches left Redis first, and takes no command."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +17,7 @@ from services.app.tournament_names import names_in_notices
 from services.app.tournaments import view_of
 from services.cli import verify, verify_all
 from services.language import Language
-from tests.app.test_archived_everywhere import retire
+from tests.app.test_archived_everywhere import VOLATILE, retire
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.publishing import publish
 from tests.services.test_tournament_records import WHY, played
@@ -26,10 +25,6 @@ from workers.projections import PROJECTIONS, maintenance
 from workers.scrub import job
 from workers.scrub.scrubber import make_parts
 
-_VOLATILE = re.compile(
-    r'name="(csrf|key)" value="[^"]*"|"X-CSRF-Token": "[^"]*"|"now":[0-9]+'
-    r'|<p id="recorded".*?</p>|\s*<li( hidden)?><a id="proof".*?</li>'
-)
 QUIET: Any = SimpleNamespace(progress=lambda *_: None, line=lambda _: None)
 
 
@@ -57,7 +52,7 @@ class Kept(NamedTuple):
         for path in paths:
             answer = api.http.get(path)
             assert answer.status_code == 200, path
-            found[path] = _VOLATILE.sub("", answer.text)
+            found[path] = VOLATILE.sub("", answer.text)
         for line in (f"tournament {self.number}", "tournaments ended"):
             found[line] = Language(api.parts, "test").do(line).sentence
         return found
