@@ -12,16 +12,12 @@ from infra.people.accounts.usernames import REST_SECONDS
 from infra.redis import keys
 from services.app.names import shown_name
 from services.app.typed_values import typed_number
-from tests.fakes.everywhere import API, MAIL, TERMINAL, WEB, same
+from tests.fakes.everywhere import API, MAIL, TERMINAL, WEB, own, same
 from tests.helpers.api import PASSWORD, code_of
 
 
 def record(player):
     return player.api.parts.accounts.record_of(player.account)
-
-
-def own(player):
-    return f"{player.name} {PASSWORD}"
 
 
 def test_digits_are_a_number_and_any_other_text_is_none():
@@ -177,9 +173,9 @@ def kept_of(everywhere, account):
 
 def keys_of(everywhere, account):
     """The names of all keys that have to do with an account, and the hashes that have a field of it."""
-    data, own = everywhere.api.parts.data, account.hex()
+    data, id_ = everywhere.api.parts.data, account.hex()
     everywhere.api.caught_up()
-    return {name.decode().replace(own, "X") for name in data.scan_iter() if own in name.decode()}
+    return {name.decode().replace(id_, "X") for name in data.scan_iter() if id_ in name.decode()}
 
 
 def test_an_account_is_erased_alike_by_every_front_end(everywhere):
