@@ -218,7 +218,7 @@ def test_a_player_who_was_deleted_is_a_former_player_everywhere(everywhere):
     assert everywhere.say(f"delete {own(gone)}").code == ""
     api.caught_up()
     lines = (f"show {board}", f"games {other.name} inactive", "history", "ratings")
-    texts = {f"pow2 {line}": everywhere.page_of(f"pow2 {line}") for line in lines}
+    texts = {f"pow2 {line}": everywhere.answer(f"pow2 {line}").page for line in lines}
     texts["mail"] = everywhere.letter(f"pow2 show {board}")
     texts["picture"] = other.get(f"/api/matches/{board}/board.svg").text
     pages = (f"/m/{board}", "/matches?state=finished", "/ratings/pow2", "/")

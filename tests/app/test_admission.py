@@ -12,7 +12,7 @@ from infra.log.key_files import generate_keys
 from infra.people.admission import MOST_LINKS, Admissions
 from infra.people.tokens import Scope
 from services.cli import admission, signup_link
-from services.language import LOCAL, Language
+from services.language import Language
 from services.language.commands import FORMS
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.subcommands import exit_code
@@ -149,7 +149,7 @@ def test_a_line_of_the_language_shows_nothing_without_an_account(api, everywhere
     named = {form.rule for form in FORMS if form.for_guests}
     assert named == {"help", "games", "signup", "delete", "multiple", "game_help"}
     # the operator's own terminal, a token that may only read, and a player by mail
-    assert NAMES[0] in Language(api.parts, origin=LOCAL).do("pow2 show 1").text_with_code
+    assert NAMES[0] in everywhere.answer("pow2 show 1").text_with_code
     reader = Player(api, NAMES[0], api.parts.accounts.id_of(NAMES[0]),
                     api.parts.tokens.issue(api.parts.accounts.id_of(NAMES[0]), "r", (Scope.READ,)).text)  # fmt: skip
     sent = {**reader.headers, "Content-Type": "text/plain"}
@@ -218,7 +218,7 @@ def test_a_link_makes_an_account_at_each_way_in_and_nothing_else_does(
     assert Language(api.parts).do(f"signup zoe {PASSWORD} --link={link}").code == ""
     assert Language(api.parts).do(f"signup zack {PASSWORD} --link={link}").code == "signups-closed"
     # the operator's terminal needs none
-    assert Language(api.parts, origin=LOCAL).do(f"signup zack {PASSWORD}").code == ""
+    assert everywhere.answer(f"signup zack {PASSWORD}").code == ""
 
 
 @pytest.mark.usefixtures("by_link")

@@ -91,7 +91,7 @@ def reads(everywhere: Everywhere, one: Player, other: Player, board: int) -> Map
         f"pow2 show {one.name} {other.name} all",
         f"pow2 showas {one.name} {PASSWORD} inactive",
     ):
-        found[line] = everywhere._language.do(line)
+        found[line] = everywhere.answer(line)
     found["verify"] = check(api.parts.store, board)
     for path in ("/api/players/{}/matches?list=finished", "/api/games/pow2/history"):
         found[path] = one.get(path.format(one.name)).text
@@ -253,7 +253,7 @@ def test_its_players_have_one_rematch(archived):
     again = one.json()["board"]
     assert other.json()["board"] == again
     line = f"pow2 rematch {archived.board} {archived.other.name} {PASSWORD}"
-    assert archived.everywhere._language.do(line).sentence.startswith(f"match {again}, #0: ")
+    assert archived.everywhere.answer(line).sentence.startswith(f"match {again}, #0: ")
     match = archived.everywhere.api.http.get(f"/api/matches/{again}").json()
     names = [archived.other.name, archived.one.name]
     assert [seat["userid"] for seat in match["players"]] == names

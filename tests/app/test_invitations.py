@@ -7,7 +7,6 @@ from domain.sentences import Translation
 from infra.languages.wording import wording
 from infra.people.pending_starts import MOST_BETWEEN_TWO
 from infra.redis import keys
-from services.language import LOCAL, Language
 from services.words.matches import describe_events
 from services.words.named_match import NamedMatch
 from tests.fakes.everywhere import API, MAIL, TERMINAL, Action, Everywhere, Result, same
@@ -80,8 +79,7 @@ def test_all_of_one_challenger_are_declined_in_one_go_and_no_others(everywhere):
         elif where == MAIL:
             assert everywhere.mail(other, line) == Result("")
         else:
-            language = Language(everywhere.api.parts, origin=LOCAL)
-            assert language.do(line).sentence == "3 matches were declined"
+            assert everywhere.answer(line).sentence == "3 matches were declined"
         until(lambda mine=mine: all(everywhere.state(board).over for board in mine))
         assert not any(everywhere.state(board).over for board in kept)
 
@@ -104,8 +102,7 @@ def test_a_block_declines_what_the_blocker_has_not_moved_in_and_says_how_many(ev
     going = invited_first(everywhere, one, other)
     assert everywhere.act(API, other, going, MOVE) == Result("")
     everywhere.api.caught_up()
-    language = Language(everywhere.api.parts, origin=LOCAL)
-    said = language.do(f"block {other.name} {PASSWORD} {one.name}").sentence
+    said = everywhere.answer(f"block {other.name} {PASSWORD} {one.name}").sentence
     assert said.endswith("continue; 3 matches in which you hadn't moved were declined")
     until(lambda: all(everywhere.state(board).over for board in ended))
     assert not everywhere.state(going).over

@@ -68,7 +68,7 @@ def test_the_end_of_a_match_is_one_clause_everywhere(everywhere, pair, how):
         assert one.give(board, {"do": "resign"}).is_success
         clause = f"Dark ({other.name}) won by resignation"
     whole = f"the match is over: {clause}"
-    assert whole in everywhere.page_of(f"pow2 show {board}")
+    assert whole in everywhere.answer(f"pow2 show {board}").page
     assert whole in joined(everywhere.letter(f"pow2 show {board}"))
     assert one.get(f"/api/matches/{board}").json()["result"]["text"] == whole
     by_api = one.get(f"/api/matches/{board}/board.svg").text

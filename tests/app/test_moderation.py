@@ -46,7 +46,6 @@ from services.app.play import submit
 from services.app.roles import set_role
 from services.app.tournament_plans import TournamentPlan
 from services.app.tournaments import draft_tournament, open_entry
-from services.language import LOCAL, Language
 from tests.fakes.everywhere import FRONT_ENDS, Action, same
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.examples import refused
@@ -192,7 +191,7 @@ def test_a_line_reports_a_player_or_what_they_have_just_written(api, everywhere,
         write_chat(app, board, other.account, f"{text}!", text.encode().ljust(16))
     write_chat(app, board, one.account, "not nice", b"n" * 16)
     report = f"report {one.name} {PASSWORD} {other.name}"
-    said = Language(app, origin=LOCAL).do(f"{report} insult --message look")
+    said = everywhere.answer(f"{report} insult --message look")
     assert said.sentence.startswith("the moderators will look at it")
     assert everywhere.mail(one, f"{report} cheating see 17").code == ""
     lines = [f"{report} {rest}" for rest in (f"spam --chat={board}", "nonsense", "other --chat=x")]

@@ -25,6 +25,7 @@ from services.words.own_archive import own_archive
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.games import whole_game
 from tests.helpers.key_patterns import all_rows, row_of
+from tests.helpers.rollback import content
 from tests.helpers.subcommands import change_accounts
 
 TEXTS = {
@@ -124,23 +125,12 @@ def test_every_key_that_names_the_account_in_its_data_is_known_too(place):
     marks = (own.account, own.account.hex().encode(), b"agathe")
     rows, found = all_rows(), set()
     for key in data.scan_iter("*", count=1000):
-        kept = data.dump(key) if data.type(key) == b"stream" else repr(whole(data, key)).encode()
+        kept = data.dump(key) if data.type(key) == b"stream" else repr(content(data, key)).encode()
         if any(mark in key or mark in kept or repr(mark)[2:-1].encode() in kept for mark in marks):
             found.add(row_of(key.decode(), rows) or key.decode())
     assert "{a:<hex>}:box" in found
     assert "{p:<name>:b<bucket>}:<generation>:..." in found
     assert found - {*FILES, *LEFT_OUT} == set()
-
-
-def whole(data: Any, key: bytes) -> Any:
-    """All that a key has."""
-    return {
-        b"string": lambda: data.get(key),
-        b"hash": lambda: data.hgetall(key),
-        b"list": lambda: data.lrange(key, 0, -1),
-        b"set": lambda: data.smembers(key),
-        b"zset": lambda: data.zrange(key, 0, -1),
-    }[data.type(key)]()
 
 
 def test_the_file_has_everything_that_the_account_wrote_and_was_written(place):

@@ -65,12 +65,13 @@ class Everywhere:
         )
         return player
 
-    def say(self, line: str) -> Result:
-        return _result(self._language.do(line))
+    def answer(self, line: str) -> Answer:
+        """The answer to a line at the terminal."""
+        return self._language.do(line)
 
-    def page_of(self, line: str) -> str:
-        """The text below the answer to a line at the terminal."""
-        return self._language.do(line).page
+    def say(self, line: str) -> Result:
+        answer = self.answer(line)
+        return Result(answer.code, answer.sentence if answer.code else "")
 
     def mail(self, player: Player, line: str) -> Result:
         return self._take(SERVER, player, line)
@@ -287,10 +288,6 @@ def same(found: Mapping[str, Result]) -> Result:
     }
     assert len(set(read.values())) == 1, read
     return next(iter(read.values()))
-
-
-def _result(answer: Answer) -> Result:
-    return Result(answer.code, answer.sentence if answer.code else "")
 
 
 @contextmanager
