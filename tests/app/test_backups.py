@@ -40,10 +40,7 @@ def api(tmp_path) -> Iterator[Api]:
 def test_an_operator_sees_the_backups_and_asks_for_one_and_nobody_else(api):
     place = BackupPlace(api.settings.data)
     operator, moderator, ann = api.player(), api.player(), api.player()
-    for player, role in (
-        (operator, AccountRole.OPERATOR),
-        (moderator, AccountRole.MODERATOR),
-    ):
+    for player, role in ((operator, AccountRole.OPERATOR), (moderator, AccountRole.MODERATOR)):
         set_role(api.parts, TERMINAL, player.name, role, held=True)
     with door(api) as come:
         for player in (ann, moderator):

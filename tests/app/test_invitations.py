@@ -9,7 +9,7 @@ from infra.people.pending_starts import MOST_BETWEEN_TWO
 from infra.redis import keys
 from services.words.matches import describe_events
 from services.words.named_match import NamedMatch
-from tests.fakes.everywhere import API, MAIL, TERMINAL, Action, Everywhere, Result, same
+from tests.fakes.everywhere import API, MAIL, TERMINAL, Action, Everywhere, Result
 from tests.helpers.api import PASSWORD, Player, until
 from tests.helpers.timed import act_when_due
 
@@ -82,16 +82,6 @@ def test_all_of_one_challenger_are_declined_in_one_go_and_no_others(everywhere):
             assert everywhere.answer(line).sentence == "3 matches were declined"
         until(lambda mine=mine: all(everywhere.state(board).over for board in mine))
         assert not any(everywhere.state(board).over for board in kept)
-
-
-def test_to_decline_those_of_nobody_has_one_refusal(everywhere, pair):
-    line = f"decline all {pair[0].name} {PASSWORD} nix"
-    answer = pair[0].post("/api/account/challenges/decline", {"userid": "nix"})
-    found = {TERMINAL: everywhere.say(line), MAIL: everywhere.mail(pair[0], line)}
-    assert same({**found, API: everywhere.http(answer)}).code == "unknown-user"
-    reader = everywhere.api.player(("read",))
-    asked = reader.post("/api/account/challenges/decline", {"userid": pair[0].name})
-    assert asked.json()["code"] == "missing-scope"
 
 
 def test_a_block_declines_what_the_blocker_has_not_moved_in_and_says_how_many(everywhere, pair):

@@ -89,8 +89,7 @@ def place(api: Api) -> Place:
     parts.follows.pinned.add(own.account, running)
     parts.seen_texts.note(own.account, [running], 5)
     parts.push_subscriptions.add(
-        own.account,
-        PushSubscription("https://push.example/1", b"p" * 65, b"s" * 16, "a phone", 1),
+        own.account, PushSubscription("https://push.example/1", b"p" * 65, b"s" * 16, "a phone", 1)
     )
     set_suspended(parts, "agathe", suspended=True, why="a reason to know")
     set_suspended(parts, "agathe", suspended=False)

@@ -17,13 +17,7 @@ from infra.store.outcomes import CommandOutcome
 from services.app.commands import Move, Resign, act
 from services.app.context import Actor
 from services.app.matches import load_state
-from services.app.play import (
-    CommandPending,
-    Course,
-    LoopPlay,
-    RecordedRefusal,
-    submit,
-)
+from services.app.play import CommandPending, Course, LoopPlay, RecordedRefusal, submit
 from services.app.puzzles import MOST_MOVES, solution_commands
 from services.app.rematch import rematch, rematch_command
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal

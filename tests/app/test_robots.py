@@ -9,20 +9,9 @@ import pytest
 
 from domain.engine.search import Evaluation
 from domain.fairness import Commitment
-from domain.match.commands import (
-    AnswerOffer,
-    GiveRuling,
-    MakeOffer,
-    ResignMatch,
-    StartMatch,
-)
+from domain.match.commands import AnswerOffer, GiveRuling, MakeOffer, ResignMatch, StartMatch
 from domain.match.deals import DealKind, deal_kind
-from domain.match.events import (
-    Called,
-    Committed,
-    MatchStarted,
-    Revealed,
-)
+from domain.match.events import Called, Committed, MatchStarted, Revealed
 from domain.match.state import Reason
 from domain.records import AccountId
 from domain.rules import GameOutcome, rules_by_id

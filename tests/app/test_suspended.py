@@ -306,10 +306,7 @@ def test_accounts_are_closed_opened_and_logged_out_several_at_a_time(api, capsys
 
 def test_columns_come_in_any_order_and_without_names_the_first_has_userids():
     lines = ["userid,Language,class,NAME", "ann,de,7b,Ann A.", ",de,7b,x", "ben"]
-    assert read_rows(lines) == [
-        AccountRow("ann", name="Ann A.", language="de"),
-        AccountRow("ben"),
-    ]
+    assert read_rows(lines) == [AccountRow("ann", name="Ann A.", language="de"), AccountRow("ben")]
     assert read_rows(["ann,Ann A.", "", "ben"]) == [AccountRow("ann"), AccountRow("ben")]
     with pytest.raises(Refusal, match="80"):
         check_row(AccountRow("ann", name="a" * 81))
