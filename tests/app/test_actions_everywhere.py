@@ -96,18 +96,7 @@ def reveal(text: bytes, game: str) -> Action:
     return with_one(f"reveal {text.hex()}", "reveal", "text", text.hex())._replace(game=game)
 
 
-LUCK = Action(
-    "accept --entropy=luck",
-    {"do": "accept", "entropy": "luck"},
-    {"do": "accept", "entropy": "luck"},
-)
-
-
-def acting(action: Action, by: str = "one") -> Callable[[str, Table], Result]:
-    def act(where: str, table: Table) -> Result:
-        return table.everywhere.act(where, getattr(table, by), table.board, action)
-
-    return act
+LUCK = with_one("accept --entropy=luck", "accept", "entropy", "luck")
 
 
 # how a match comes to where an action is tried
@@ -206,6 +195,10 @@ def by(do: Callable[..., Result], *values: Any, who: str = "one") -> Callable[[s
     return lambda where, table: do(
         table.everywhere, where, getattr(table, who), table.board, *values
     )
+
+
+def acting(action: Action, who: str = "one") -> Callable[[str, Table], Result]:
+    return by(Everywhere.act, action, who=who)
 
 
 def vacation(days: str) -> Callable[[str, Table], Result]:
@@ -460,11 +453,8 @@ def test_a_draft_is_submitted_at_one_front_end_and_confirmed_at_another(everywhe
 @pytest.mark.parametrize("where", FRONT_ENDS)
 def test_a_case_takes_its_whole_course_and_the_match_holds(where, everywhere):
     alice, bob, *arbiters = (everywhere.player() for _ in range(4))
-    board, app, text = (
-        everywhere.match(alice, bob),
-        everywhere.api.parts,
-        "my clock ran\nin the pause",
-    )
+    board, app = everywhere.match(alice, bob), everywhere.api.parts
+    text = "my clock ran\nin the pause"
     for arbiter in arbiters:
         app.accounts.set_role(arbiter.name, AccountRole.ARBITER, held=True)
     judging = MAIL if where == SEAT else where
