@@ -315,9 +315,13 @@ REFUSED = (
          "not-wanted", (TERMINAL, MAIL, API), "{other} doesn't take messages from you"),
     Case("block of oneself", nothing, asked("block {own} {one}", "PUT /api/account/blocks/{one}", None, "/players/{one}/block", x=""),
          "bad-option", NO_MAIL, "you can't block yourself"),
+    Case("block of nobody", nothing, asked("", "PUT /api/account/blocks/nobody", None, "/players/nobody/block", x=""), "unknown-user", OPEN,
+         "there is no user 'nobody'"),
     Case("ratings of a puzzle", nothing, asked("jump ratings", "GET /api/ratings/jump", None, "/ratings/jump"), "usage", NO_SEAT,
          "jump is a puzzle and has scores instead; ask for those"),
     Case("standings of a puzzle", nothing, asked("jump standings", "GET /api/standings/jump"), "usage", WITHOUT_PAGE,
+         "jump is a puzzle and has scores instead; ask for those"),
+    Case("ratings of a player in a puzzle", nothing, asked("", "GET /api/ratings/jump/{one}"), "usage", (API,),
          "jump is a puzzle and has scores instead; ask for those"),
     Case("history with oneself", nothing, asked("pow2 history {one} {one}", "GET /api/head-to-head/pow2/{one}/{one}"), "bad-players", WITHOUT_PAGE),
 )  # fmt: skip

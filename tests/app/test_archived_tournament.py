@@ -71,7 +71,9 @@ def kept(api: Api) -> Kept:
     return Kept(api, organiser, players, number, boards)
 
 
-def test_it_is_read_and_checked_as_before_whatever_of_it_is_in_the_archive(kept, capsys):
+def test_it_is_read_and_checked_as_before_whatever_of_it_is_in_the_archive(
+    kept, capsys, monkeypatch
+):
     api, parts, own = kept.api, kept.api.parts, kept.number % 4
     before = kept.reads()
     retire(api, *{0, 1, 2, 3} - {own})
@@ -86,6 +88,7 @@ def test_it_is_read_and_checked_as_before_whatever_of_it_is_in_the_archive(kept,
     said = capsys.readouterr().out
     assert f"tournament {kept.number} holds" in said
     assert "it is in the archive" in said
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert verify_all.run(api.settings).exit_code == 0
     server = make_parts(api.settings, parts.store, parts.data, parts.queue)
     with api.asleep():

@@ -27,8 +27,8 @@ MATCHES = [
     if how == BY_NAME or rules.needs_draw(rules.read_options(()), players)
 ]
 
-QUICK = (("halves", 3, OPENLY), ("powerdrain", 2, BY_LINK))
-"""Those that the ordinary run plays: no front end knows a game, and other tests begin matches by name."""
+QUICK = (("halves", 3, OPENLY), ("powerdrain", 2, BY_LINK), ("one", 1, BY_NAME))
+"""Those that the ordinary run plays: no front end knows a game, and each way of beginning is there."""
 
 _TURN = re.compile(r'<div id="turn"[^>]*>(.*?)</div>', re.DOTALL)
 
