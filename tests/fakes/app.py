@@ -59,13 +59,14 @@ class FakeApp(App):
         self.keys = folder / "keys"
         self._seeds = SeedChains(store, folder)
         self._lanes = LaneLeases(self.client, self._drain)
+        self._commands = StoreGateway(store, self._lanes, self.client)
         super().__init__(
             Settings(data=folder),
             data=self.client,
             queue=self.client,
             store=store,
             accounts=Accounts(self.client, CHEAP),
-            gateway=StoreGateway(store, self._lanes, self.client),
+            gateway=self._commands,
             pace=CommandRateLimit(1_000_000),
         )
         self.durable = durable
@@ -86,7 +87,7 @@ class FakeApp(App):
 
     def close(self) -> None:
         super().close()
-        self.gateway.close()
+        self._commands.close()
         self.client.close()
         self._folder.cleanup()
 

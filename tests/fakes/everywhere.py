@@ -235,8 +235,9 @@ class Everywhere:
 
     def rematch(self, where: str, player: Player, board: int) -> Result:
         """Ask for a rematch of a match of The Power of Two."""
-        line, request = f"pow2 rematch {board} {own(player)}", ("POST", "rematch", {})
-        return self._ask(where, player, board, line, "rematch", request, ("rematch", {}))
+        line, nothing = f"pow2 rematch {board} {own(player)}", dict[str, str]()
+        request, form = ("POST", "rematch", nothing), ("rematch", nothing)
+        return self._ask(where, player, board, line, "rematch", request, form)
 
     def start(
         self, where: str, player: Player, board: int, names: Sequence[str], terms: Sequence[str]

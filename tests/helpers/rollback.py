@@ -70,7 +70,8 @@ def content(client: Redis, name: bytes) -> Any:
         b"set": client.smembers,
         b"stream": client.xrange,
     }
-    return readers[client.type(name)](name)
+    kind: Any = client.type(name)
+    return readers[kind](name)
 
 
 def read_all(client: Redis, pattern: str) -> dict[str, Any]:
