@@ -116,12 +116,13 @@ class Everywhere:
 
     def _answer(self, to: str, sender: str, text: str) -> str:
         """Send a mail for whose sender a server vouches."""
-        before = {letter.id for _, letter in self._outbox._all()}
+        # else all letters of the module would be read again with each mail
+        if old := [key for key, _ in self._outbox._all()]:
+            self._outbox._remove(old)
         vouched = {"Authentication-Results": f"{_VOUCHING}; spf=pass smtp.mailfrom=example.org"}
         data = mail(text, id_=f"<{next(self._numbers)}@example.org>", headers=vouched)
         self._office.take(to, sender, data)
-        new = [letter for _, letter in self._outbox._all() if letter.id not in before]
-        (answer,) = [letter for letter in new if letter.to == sender]
+        (answer,) = [letter for _, letter in self._outbox._all() if letter.to == sender]
         return answer.body
 
     def http(self, answer: httpx.Response) -> Result:
