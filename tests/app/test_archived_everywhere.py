@@ -1,7 +1,7 @@
 """A match in the archive looks at every front end as it did before, and its commands are answered alike."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,8 +17,7 @@ from infra.log.key_files import generate_keys
 from infra.log.receipts import open_receipt
 from infra.redis import keys
 from infra.store.port import ARCHIVED_TEXT
-from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
-from tests.fakes.everywhere import everywhere as front_ends
+from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, WEB, Action, Everywhere, Result, same
 from tests.helpers.api import PASSWORD, Api, Player, until
 from tests.helpers.publishing import log_keys, receipts_keys
 from workers.archived_rows import ArchivedRows
@@ -31,21 +30,10 @@ START_KEY = {"Idempotency-Key": "the start"}
 REFUSED_KEY = {"Idempotency-Key": "out of turn"}
 MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
 
-API_PLACES = (
-    "",
-    "/events",
-    "/events?from=2&limit=2",
-    "/board.svg",
-    "/board.txt",
-    "/game.txt",
-    "/board.json",
-    "/plies/0",
-    "/plies/3",
-    "/chat",
-    "/replies",
-)
+API_PLACES = ("", "/events", "/events?from=2&limit=2", "/board.svg", "/board.txt", "/game.txt", "/board.json",
+              "/plies/0", "/plies/3", "/chat", "/replies")  # fmt: skip
 PAGES = ("", "/2", "/match.json", "/match.txt", "/game.txt", "/2/board.svg", "/compare")
-_VOLATILE = re.compile(
+VOLATILE = re.compile(
     r'name="(csrf|key)" value="[^"]*"|"X-CSRF-Token": "[^"]*"|"now":[0-9]+'
     # how much of the match is published
     r'| kept(?=")|<p id="recorded".*?</p>|\s*<li( hidden)?><a id="proof".*?</li>'
@@ -82,7 +70,7 @@ def reads(everywhere: Everywhere, one: Player, other: Player, board: int) -> Map
         found[f"API {place}"] = (
             answer.status_code,
             answer.headers.get("etag"),
-            _VOLATILE.sub("", answer.text),
+            VOLATILE.sub("", answer.text),
         )
     for kind in ("application/x-ndjson", "text/event-stream"):
         found[f"events as {kind}"] = api.http.get(
@@ -93,9 +81,9 @@ def reads(everywhere: Everywhere, one: Player, other: Player, board: int) -> Map
     for who in (one, other):
         for page in PAGES:
             answer = everywhere.guest(who).get(f"/m/{board}{page}")
-            found[f"page {page} {who.name}"] = (answer.status_code, _VOLATILE.sub("", answer.text))
+            found[f"page {page} {who.name}"] = (answer.status_code, VOLATILE.sub("", answer.text))
     for address in (f"/players/{one.name}", "/games/pow2"):
-        found[f"page {address}"] = _VOLATILE.sub("", everywhere.guest(one).get(address).text)
+        found[f"page {address}"] = VOLATILE.sub("", everywhere.guest(one).get(address).text)
     for line in (
         f"pow2 show {board}",
         f"pow2 show {board} 2",
@@ -103,7 +91,7 @@ def reads(everywhere: Everywhere, one: Player, other: Player, board: int) -> Map
         f"pow2 show {one.name} {other.name} all",
         f"pow2 showas {one.name} {PASSWORD} inactive",
     ):
-        found[line] = everywhere._language.do(line)
+        found[line] = everywhere.answer(line)
     found["verify"] = check(api.parts.store, board)
     for path in ("/api/players/{}/matches?list=finished", "/api/games/pow2/history"):
         found[path] = one.get(path.format(one.name)).text
@@ -165,17 +153,15 @@ def play(everywhere: Everywhere, one: Player, other: Player, start_key: Mapping[
 
 
 @pytest.fixture(scope="module")
-def archived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archived]:
-    with Api(tmp_path_factory.mktemp("archived")) as api, front_ends(api) as everywhere:
-        generate_keys(api.settings.data / "keys", "example.org")
-        one, other = everywhere.player(), everywhere.player()
-        board = play(everywhere, one, other, START_KEY)
-        reads(everywhere, one, other, board)  # by which the chat is read
-        before = reads(everywhere, one, other, board)
-        assert retire(api) == 1
-        assert not api.parts.data.exists(keys.events(keys.shard_of(board, 4), board))
-        after = reads(everywhere, one, other, board)
-        yield Archived(everywhere, one, other, board, before, after)
+def archived(api: Api, everywhere: Everywhere) -> Archived:
+    generate_keys(api.settings.data / "keys", "example.org")
+    one, other = everywhere.player(), everywhere.player()
+    board = play(everywhere, one, other, START_KEY)
+    reads(everywhere, one, other, board)  # by which the chat is read
+    before = reads(everywhere, one, other, board)
+    assert retire(api) == 1
+    assert not api.parts.data.exists(keys.events(keys.shard_of(board, 4), board))
+    return Archived(everywhere, one, other, board, before, reads(everywhere, one, other, board))
 
 
 def at_all(ask: Callable[[str], Result], *where: str) -> Result:
@@ -222,40 +208,24 @@ def test_a_command_that_is_repeated_gets_its_stored_outcome(archived):
     assert other.json()["code"] == "id-reused"
 
 
-def test_a_new_command_is_refused_alike_by_all(archived):
-    result = at_all(
-        lambda where: archived.everywhere.act(where, archived.one, archived.board, MOVE)
-    )
-    assert result == Result("match-over", f"T{ARCHIVED_TEXT[1:]}.")
-
-
-def test_conditional_moves_and_drafts_are_refused_as_of_any_match_that_is_over(archived):
+def test_commands_are_answered_as_of_any_match_that_is_over(archived):
     everywhere, one, board = archived.everywhere, archived.one, archived.board
-    result = at_all(lambda where: everywhere.queue(where, one, board, "m13-j7 a13-d7"))
-    assert result.code == "match-over"
-    where = [front_end for front_end in FRONT_ENDS if front_end != "web"]
-    drafts = at_all(lambda one_: everywhere.submit(one_, one, board, "m13-j7"), *where)
-    assert drafts.code == "match-over"
-
-
-def test_its_players_chat_on_and_strangers_do_not(archived):
-    everywhere, one, board = archived.everywhere, archived.one, archived.board
-    where = [front_end for front_end in FRONT_ENDS if front_end != SEAT]
-    said = at_all(lambda one_: everywhere.chat(one_, one, board, "again?"), *where)
-    assert said == Result("")
     stranger = everywhere.player()
-    assert (
-        at_all(lambda one_: everywhere.chat(one_, stranger, board, "hello"), *where).code
-        == "not-a-player"
-    )
-
-
-def test_a_stranger_can_do_nothing_and_what_never_was_is_unknown(archived):
-    everywhere, stranger = archived.everywhere, archived.everywhere.player()
-    where = [front_end for front_end in FRONT_ENDS if front_end != SEAT]
-    acted = at_all(lambda one: everywhere.act(one, stranger, archived.board, MOVE), *where)
+    no_seat = [where for where in FRONT_ENDS if where != SEAT]
+    no_page = [where for where in FRONT_ENDS if where != WEB]
+    result = at_all(lambda where: everywhere.act(where, one, board, MOVE))
+    assert result == Result("match-over", f"T{ARCHIVED_TEXT[1:]}.")
+    line = "m13-j7 a13-d7"
+    assert at_all(lambda where: everywhere.queue(where, one, board, line)).code == "match-over"
+    drafts = at_all(lambda where: everywhere.submit(where, one, board, "m13-j7"), *no_page)
+    assert drafts.code == "match-over"
+    said = at_all(lambda where: everywhere.chat(where, one, board, "again?"), *no_seat)
+    assert said == Result("")
+    said = at_all(lambda where: everywhere.chat(where, stranger, board, "hello"), *no_seat)
+    assert said.code == "not-a-player"
+    acted = at_all(lambda where: everywhere.act(where, stranger, board, MOVE), *no_seat)
     assert acted.code == "not-a-player"
-    unknown = at_all(lambda one: everywhere.act(one, archived.one, 999_999, MOVE), *where)
+    unknown = at_all(lambda where: everywhere.act(where, one, 999_999, MOVE), *no_seat)
     assert unknown.code == "unknown-board"
 
 
@@ -265,13 +235,11 @@ def test_an_archive_that_is_away_is_unavailable_for_a_moment(archived, tmp_path)
     assert retire(api) == 1
     folder = api.settings.data / "log"
     folder.rename(tmp_path / "away")
-    by_mail = archived.everywhere.act(MAIL, archived.one, board, MOVE)
-    assert by_mail == Result("unavailable"), "it comes again"
+    act, one = archived.everywhere.act, archived.one
+    assert act(MAIL, one, board, MOVE) == Result("unavailable"), "it comes again"
     where = [one for one in FRONT_ENDS if one not in (MAIL, SEAT)]
-    result = at_all(lambda one: archived.everywhere.act(one, archived.one, board, MOVE), *where)
-    assert result == Result(
-        "unavailable", "The archive can't be read right now; try again in a minute."
-    )
+    said = "The archive can't be read right now; try again in a minute."
+    assert at_all(lambda at: act(at, one, board, MOVE), *where) == Result("unavailable", said)
     page = archived.everywhere.guest(archived.one).get(f"/m/{board}")
     assert page.status_code == 503
     (tmp_path / "away").rename(folder)
@@ -285,12 +253,10 @@ def test_its_players_have_one_rematch(archived):
     again = one.json()["board"]
     assert other.json()["board"] == again
     line = f"pow2 rematch {archived.board} {archived.other.name} {PASSWORD}"
-    assert archived.everywhere._language.do(line).sentence.startswith(f"match {again}, #0: ")
+    assert archived.everywhere.answer(line).sentence.startswith(f"match {again}, #0: ")
     match = archived.everywhere.api.http.get(f"/api/matches/{again}").json()
-    assert [seat["userid"] for seat in match["players"]] == [
-        archived.other.name,
-        archived.one.name,
-    ]
+    names = [archived.other.name, archived.one.name]
+    assert [seat["userid"] for seat in match["players"]] == names
 
 
 def test_a_players_page_is_there_while_the_archive_is_away(archived, monkeypatch):

@@ -1,7 +1,6 @@
 """A tournament that was retired looks as before, whichever of it and its matches left Redis first, and takes no command."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from services.app.tournament_names import names_in_notices
 from services.app.tournaments import view_of
 from services.cli import verify, verify_all
 from services.language import Language
-from tests.app.test_archived_everywhere import retire
+from tests.app.test_archived_everywhere import VOLATILE, retire
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.publishing import publish
 from tests.services.test_tournament_records import WHY, played
@@ -26,10 +25,6 @@ from workers.projections import PROJECTIONS, maintenance
 from workers.scrub import job
 from workers.scrub.scrubber import make_parts
 
-_VOLATILE = re.compile(
-    r'name="(csrf|key)" value="[^"]*"|"X-CSRF-Token": "[^"]*"|"now":[0-9]+'
-    r'|<p id="recorded".*?</p>|\s*<li( hidden)?><a id="proof".*?</li>'
-)
 QUIET: Any = SimpleNamespace(progress=lambda *_: None, line=lambda _: None)
 
 
@@ -57,17 +52,14 @@ class Kept(NamedTuple):
         for path in paths:
             answer = api.http.get(path)
             assert answer.status_code == 200, path
-            found[path] = _VOLATILE.sub("", answer.text)
+            found[path] = VOLATILE.sub("", answer.text)
         for line in (f"tournament {self.number}", "tournaments ended"):
             found[line] = Language(api.parts, "test").do(line).sentence
         return found
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("archived")) as given:
-        generate_keys(given.settings.data / "keys", "example.org")
-        yield given
+def prepare(api: Api) -> None:
+    generate_keys(api.settings.data / "keys", "example.org")
 
 
 @pytest.fixture
@@ -79,7 +71,9 @@ def kept(api: Api) -> Kept:
     return Kept(api, organiser, players, number, boards)
 
 
-def test_it_is_read_and_checked_as_before_whatever_of_it_is_in_the_archive(kept, capsys):
+def test_it_is_read_and_checked_as_before_whatever_of_it_is_in_the_archive(
+    kept, capsys, monkeypatch
+):
     api, parts, own = kept.api, kept.api.parts, kept.number % 4
     before = kept.reads()
     retire(api, *{0, 1, 2, 3} - {own})
@@ -94,6 +88,7 @@ def test_it_is_read_and_checked_as_before_whatever_of_it_is_in_the_archive(kept,
     said = capsys.readouterr().out
     assert f"tournament {kept.number} holds" in said
     assert "it is in the archive" in said
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert verify_all.run(api.settings).exit_code == 0
     server = make_parts(api.settings, parts.store, parts.data, parts.queue)
     with api.asleep():

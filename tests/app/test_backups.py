@@ -26,7 +26,7 @@ from services.serve import backup_schedule
 from services.serve.backup_schedule import AGAIN_MS, DAY_MS, BackupSchedule
 from tests.helpers.api import Api
 from tests.helpers.examples import refused
-from tests.helpers.web import Guest, door
+from tests.helpers.web import door
 
 NOW = 1_780_000_000_000
 
@@ -37,46 +37,34 @@ def api(tmp_path) -> Iterator[Api]:
         yield api
 
 
-@pytest.fixture
-def operator(api: Api) -> Iterator[Guest]:
-    player = api.player()
-    set_role(api.parts, TERMINAL, player.name, AccountRole.OPERATOR, held=True)
-    with door(api) as come:
-        yield come(player)
-
-
-def test_an_operator_sees_the_backups_and_asks_for_one(api, operator):
+def test_an_operator_sees_the_backups_and_asks_for_one_and_nobody_else(api):
     place = BackupPlace(api.settings.data)
-    assert "No backup was tried yet" in operator.page("/admin/backups")
-    assert operator.send("/admin/backups", on="/admin/backups").status_code == 303
-    assert place.is_asked
-    page = operator.page("/admin/backups")
-    assert "A backup is being made" in page
-    assert "Back up now" not in page
-    assert next(act.act for act in acts_of(api.parts, TERMINAL)) == Act.BACKUP_ASKED
-    place.forget_asked()
-    place.note(
-        tried=NOW, made=NOW, size=3 << 20, found="all 3 matches hold", fault="the disk <is> full"
-    )
-    page = operator.page("/admin/backups")
-    assert "All 3 matches hold." in page
-    assert "The disk &lt;is&gt; full." in page
-    assert "3 MiB" in page
-    assert "Back up now" in page
-
-
-def test_nobody_else_may(api):
-    ann, moderator = api.player(), api.player()
-    set_role(api.parts, TERMINAL, moderator.name, AccountRole.MODERATOR, held=True)
-    for player in (ann, moderator):
-        refused(Code.NOT_AN_OPERATOR, backup_state, api.parts, player.account)
-        refused(Code.NOT_AN_OPERATOR, ask_for_backup, api.parts, player.account)
+    operator, moderator, ann = api.player(), api.player(), api.player()
+    for player, role in ((operator, AccountRole.OPERATOR), (moderator, AccountRole.MODERATOR)):
+        set_role(api.parts, TERMINAL, player.name, role, held=True)
     with door(api) as come:
+        for player in (ann, moderator):
+            refused(Code.NOT_AN_OPERATOR, backup_state, api.parts, player.account)
+            refused(Code.NOT_AN_OPERATOR, ask_for_backup, api.parts, player.account)
         guest = come(ann)
         assert guest.get("/admin/backups").status_code == 403
         assert guest.send("/admin/backups").status_code == 403
         assert come().get("/admin/backups").status_code == 303
-    assert not BackupPlace(api.settings.data).is_asked
+        assert not place.is_asked
+        guest = come(operator)
+        assert "No backup was tried yet" in guest.page("/admin/backups")
+        assert guest.send("/admin/backups", on="/admin/backups").status_code == 303
+        assert place.is_asked
+        page = guest.page("/admin/backups")
+        assert "A backup is being made" in page
+        assert "Back up now" not in page
+        assert next(act.act for act in acts_of(api.parts, TERMINAL)) == Act.BACKUP_ASKED
+        place.forget_asked()
+        found = {"found": "all 3 matches hold", "fault": "the disk <is> full"}
+        place.note(tried=NOW, made=NOW, size=3 << 20, **found)
+        page = guest.page("/admin/backups")
+        for said in ("All 3 matches hold.", "The disk &lt;is&gt; full.", "3 MiB", "Back up now"):
+            assert said in page, said
 
 
 def test_without_a_place_there_is_nothing_to_ask_for(tmp_path):
@@ -170,12 +158,9 @@ def test_settings_of_backups_are_checked(tmp_path):
     key = "age1m9k8pqqndm9485r6jyl74r67tsvwhwfjs9ny27lmr5kpxhmwe5rq3k6tt5"
     given = {"MATCHPOST_BACKUP": str(tmp_path), "MATCHPOST_BACKUP_ENCRYPT_TO": key}
     assert load({}, given).backup_encrypt_to == key
-    for wrong in (
-        {"MATCHPOST_BACKUP": "ftp://b"},
-        {"MATCHPOST_BACKUP_ENCRYPT_TO": "AGE-SECRET-KEY-1"},
-    ):
-        with pytest.raises(SettingsError, match=next(iter(wrong))):
-            load({}, wrong)
+    for name, value in {"BACKUP": "ftp://b", "BACKUP_ENCRYPT_TO": "AGE-SECRET-KEY-1"}.items():
+        with pytest.raises(SettingsError, match=f"MATCHPOST_{name}"):
+            load({}, {f"MATCHPOST_{name}": value})
 
 
 def test_a_backup_of_a_cluster_waits_for_the_published_log(

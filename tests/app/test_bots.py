@@ -1,12 +1,14 @@
-"""Bots: whose they are, which challenges they accept, what they can't do, and how they end."""
+"""Bots: whose they are, which challenges they accept, what they can't do, where programs read, and how they end."""
 
-from collections.abc import Iterator
+import json
 from types import SimpleNamespace
 from typing import Any
 
+import feedparser
 import pytest
 
 from domain.errors import Code, Refusal
+from domain.match.game_text import read_game_text
 from domain.match.state import BOT_PREFIX, is_bot
 from infra.people.accounts import AccountRole
 from infra.people.accounts.record import BotRules
@@ -16,17 +18,14 @@ from infra.redis import keys
 from services.app import accounts, bots, moderation
 from services.app.acts import TERMINAL
 from services.app.context import Actor
+from services.app.games_off import switch_games
 from services.app.moderation import ReportVerdict
 from services.app.own_data import own_files
 from services.app.passwords import replace_lost_password
 from services.app.roles import set_role
-from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("bots")) as api:
-        yield api
+SETTINGS = {"site": "https://play.example", "hooks": "on"}
 
 
 @pytest.fixture
@@ -34,9 +33,7 @@ def owner(api: Api) -> Player:
     return api.player()
 
 
-@pytest.fixture
-def guest(api: Api) -> Player:
-    return api.player()
+guest = owner
 
 
 @pytest.fixture
@@ -78,24 +75,17 @@ def test_a_bot_is_known_by_its_userid_its_account_and_its_page(api, owner, bot):
     assert f'A program of <a href="/players/{owner.name}">' in page
 
 
-@pytest.mark.parametrize("name", ["bot-deep", "b0t_deep", "Bot-Deep"])
-def test_nobody_else_gets_such_a_userid(api, name):
-    answer = api.http.post("/api/accounts", json={"userid": name, "password": PASSWORD})
-    assert code_of(answer) == Code.BAD_NAME
-
-
-def test_no_other_account_gets_the_id_of_a_bot(api, monkeypatch):
-    drawn = iter([BOT_PREFIX + b"1234", b"a person"])
+def test_nobody_else_gets_such_a_userid_or_id_and_that_of_a_deleted_bot_is_not_used_again(
+    api, owner, monkeypatch
+):
+    for name in ("bot-deep", "b0t_deep", "Bot-Deep"):
+        answer = api.http.post("/api/accounts", json={"userid": name, "password": PASSWORD})
+        assert code_of(answer) == Code.BAD_NAME, name
+    api.parts.data.sadd(keys.ERASED_ACCOUNTS, BOT_PREFIX + b"gone")
+    drawn = iter([BOT_PREFIX + b"1234", b"a person", b"gone", b"new."])
     drawing = SimpleNamespace(urandom=lambda _: next(drawn))
     monkeypatch.setattr("infra.people.accounts.accounts.os", drawing)
     assert api.parts.accounts.signup("not-a-program", PASSWORD) == b"a person"
-
-
-def test_the_id_of_a_deleted_bot_is_not_used_again(api, owner, monkeypatch):
-    api.parts.data.sadd(keys.ERASED_ACCOUNTS, BOT_PREFIX + b"gone")
-    drawn = iter([b"gone", b"new."])
-    drawing = SimpleNamespace(urandom=lambda _: next(drawn))
-    monkeypatch.setattr("infra.people.accounts.accounts.os", drawing)
     assert api.parts.accounts.make_bot("bot-again", owner.account) == BOT_PREFIX + b"new."
 
 
@@ -148,26 +138,22 @@ def test_an_owner_who_is_deleted_meanwhile_leaves_no_bot(api, owner, monkeypatch
 @pytest.mark.parametrize(
     ("rules", "terms", "sentence"),
     [
-        ({"games": ["line", "torere"]}, (), "only plays line, torere"),
-        ({"rated": "rated"}, ("--unrated",), "only plays rated matches"),
-        ({"rated": "unrated"}, (), "only plays unrated matches"),
-        ({"least_days": 3}, ("--days=2",), "only plays with at least 3 days for a move"),
-        ({"most_days": 3}, ("--days=4",), "only plays with at most 3 days for a move"),
-        ({"most_days": 3}, ("--forfeittime=0",), "only plays with at most 3 days for a move"),
-        (
-            {"challengers": "none"},
-            (),
-            "doesn't accept challenges by name; try an open one",
-        ),
-        ({"at_once": 0}, (), "plays at most 0 matches at a time, and has no room for another"),
+        ({"games": ["line", "torere"]}, "", "only plays line, torere"),
+        ({"rated": "rated"}, "--unrated", "only plays rated matches"),
+        ({"rated": "unrated"}, "", "only plays unrated matches"),
+        ({"least_days": 3}, "--days=2", "only plays with at least 3 days for a move"),
+        ({"most_days": 3}, "--days=4", "only plays with at most 3 days for a move"),
+        ({"most_days": 3}, "--forfeittime=0", "only plays with at most 3 days for a move"),
+        ({"challengers": "none"}, "", "doesn't accept challenges by name; try an open one"),
+        ({"at_once": 0}, "", "plays at most 0 matches at a time, and has no room for another"),
     ],
 )
 def test_a_challenge_outside_the_rules_is_refused_with_the_rule(
     owner, bot, guest, rules, terms, sentence
 ):
     rule(owner, bot, **rules)
-    assert why(start(guest, bot, *terms)) == f"not-wanted: {bot.name} {sentence}"
-    line = f"pow2 challenge {guest.name} {bot.name} {' '.join(terms)}"
+    assert why(start(guest, bot, *terms.split())) == f"not-wanted: {bot.name} {sentence}"
+    line = f"pow2 challenge {guest.name} {bot.name} {terms}"
     assert guest.line(line).strip() == f"not-wanted: {bot.name} {sentence}"
 
 
@@ -215,16 +201,15 @@ def test_known_players_are_those_of_the_owner_too(owner, bot, guest):
     assert start(guest, bot).is_success
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [{"games": ["chess"]}, {"least_days": 5, "most_days": 3}, {"challengers": "friends"}],
-)
-def test_rules_that_nothing_could_meet_are_refused(api, owner, bot, changes):
-    answer = owner.patch(f"/api/account/bots/{bot.name}", {"at_once": 3, **changes})
-    assert code_of(answer) in (Code.BAD_OPTION, Code.UNKNOWN_GAME)
-    profile = api.parts.accounts.record_of(bot.account)
-    assert profile is not None
-    assert profile.rules == BotRules()
+def test_rules_that_nothing_could_meet_are_refused(api, owner, bot):
+    for code, changes in (
+        (Code.UNKNOWN_GAME, {"games": ["chess"]}),
+        (Code.BAD_OPTION, {"least_days": 5, "most_days": 3}),
+        (Code.BAD_OPTION, {"challengers": "friends"}),
+    ):
+        answer = owner.patch(f"/api/account/bots/{bot.name}", {"at_once": 3, **changes})
+        assert code_of(answer) == code, changes
+    assert api.parts.accounts.record_of(bot.account).rules == BotRules()
 
 
 # what they can't do
@@ -338,3 +323,46 @@ def test_own_data_have_the_bots_without_secrets(api, owner, bot):
     assert bot.name in files["account.json"]
     assert bot.token not in "".join(files.values())
     assert owner.name in next(own_files(api.parts, bot.account)).content.decode()
+
+
+# where programs read
+
+
+def test_a_match_with_a_bot_is_in_its_lines_its_feed_and_its_game_text(api, guest, bot):
+    board = start(guest, bot).json()["board"]
+    assert bot.give(board, {"do": "accept"}).is_success
+    assert guest.give(board, {"do": "resign"}).is_success
+
+    def lines() -> list[str]:
+        return api.http.get(f"/api/players/{bot.name}/matches.ndjson").text.splitlines()
+
+    until(lambda: len(lines()) == 1)
+    (line,) = map(json.loads, lines())
+    assert {guest.name, bot.name} <= set(line["players"])
+    api.caught_up()
+    found = feedparser.parse(api.http.get(f"/players/{bot.name}/feed?lang=en").content)
+    assert bot.name in found.entries[0].title
+    text = read_game_text(api.http.get(f"/api/matches/{board}/game.txt").content)
+    assert text.headers.players == (guest.name, bot.name)
+
+
+def test_a_bots_token_opens_nothing_of_an_account(bot):
+    site = "https://example.org"
+    hook = {"address": site, "topics": ["turn"], "label": "x"}
+    program = {"name": "x", "site": site, "redirect_uris": [f"{site}/back"]}
+    for path, body in (
+        ("webhooks", hook),
+        ("account/calendar", {}),
+        ("account/bots", {"userid": "bot-of-a-bot"}),
+        ("apps", program),
+    ):
+        assert why(bot.post(f"/api/{path}", body)).startswith("missing-scope: "), path
+
+
+def test_a_game_that_is_off_is_off_for_bots_too(api, guest, bot):
+    switch_games(api.parts, off=["goliath"], on=[], by=TERMINAL)
+    try:
+        assert why(start(guest, bot, game="goliath")).startswith("game-off: ")
+        assert start(guest, bot).is_success
+    finally:
+        switch_games(api.parts, off=[], on=["goliath"], by=TERMINAL)

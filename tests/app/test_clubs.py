@@ -48,21 +48,15 @@ NAME = "Rook & Pawn"
 PATH = "rook-pawn"
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("clubs")) as api:
-        yield api
-
-
-@pytest.fixture
-def api(served: Api) -> Iterator[Api]:
-    served.parts.admissions.change({"clubs": "members", "signups": "open"})
-    yield served
-    for club in served.parts.clubs.all():
-        for one in served.parts.clubs.members(club.id):
-            served.parts.clubs.forget(one.account)
-        served.parts.data.delete(keys.club(club.id))
-    served.parts.data.delete(keys.CLUB_PATHS, keys.SIGNUP_LINKS, keys.SIGNUP_USES)
+@pytest.fixture(autouse=True)
+def _no_clubs(api: Api) -> Iterator[None]:
+    api.parts.admissions.change({"clubs": "members", "signups": "open"})
+    yield
+    for club in api.parts.clubs.all():
+        for one in api.parts.clubs.members(club.id):
+            api.parts.clubs.forget(one.account)
+        api.parts.data.delete(keys.club(club.id))
+    api.parts.data.delete(keys.CLUB_PATHS, keys.SIGNUP_LINKS, keys.SIGNUP_USES)
 
 
 @pytest.fixture

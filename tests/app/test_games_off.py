@@ -15,8 +15,6 @@ from services.app.context import App
 from services.app.games_off import SwitchedGame, keys_on, switch_games, switched_games
 from services.cli import games
 from services.language import Language
-from tests.fakes.everywhere import Everywhere
-from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 from tests.helpers.subcommands import exit_code
 from tests.helpers.web import Guest
@@ -29,18 +27,12 @@ GOES_ON = "is switched off on this server; matches and tournaments that have beg
 SAID = f"David and Goliath {GOES_ON}"
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("games-off"), robots=1) as api:
-        api.parts.admissions.change({"clubs": "members"})
-        create_robot_accounts(api.parts.people, api.parts.accounts.macs)
-        yield api
+SETTINGS = {"robots": 1}
 
 
-@pytest.fixture(scope="module")
-def everywhere(api: Api) -> Iterator[Everywhere]:
-    with front_ends(api) as found:
-        yield found
+def prepare(api: Api) -> None:
+    api.parts.admissions.change({"clubs": "members"})
+    create_robot_accounts(api.parts.people, api.parts.accounts.macs)
 
 
 @pytest.fixture

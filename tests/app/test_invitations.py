@@ -1,9 +1,5 @@
 """The whole life of an invitation, at every front end: accepted, declined, lapsed, and what meets it."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from domain.clocks.time_control import DAY
 from domain.match.history import decode_event
 from domain.match.state import Reason
@@ -11,28 +7,15 @@ from domain.sentences import Translation
 from infra.languages.wording import wording
 from infra.people.pending_starts import MOST_BETWEEN_TWO
 from infra.redis import keys
-from services.language import LOCAL, Language
 from services.words.matches import describe_events
 from services.words.named_match import NamedMatch
-from tests.fakes.everywhere import API, MAIL, TERMINAL, Action, Everywhere, Result, same
-from tests.fakes.everywhere import everywhere as front_ends
-from tests.helpers.api import PASSWORD, Api, Player, until
+from tests.fakes.everywhere import API, MAIL, TERMINAL, Action, Everywhere, Result
+from tests.helpers.api import PASSWORD, Player, until
 from tests.helpers.timed import act_when_due
 
 ACCEPT = Action("accept", {"do": "accept"}, {"do": "accept"})
 DECLINE = Action("decline", {"do": "decline"}, {"do": "decline"})
 MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
-
-
-@pytest.fixture(scope="module")
-def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
-    with Api(tmp_path_factory.mktemp("invited")) as api, front_ends(api) as found:
-        yield found
-
-
-@pytest.fixture
-def pair(everywhere: Everywhere) -> tuple[Player, Player]:
-    return everywhere.player(), everywhere.player()
 
 
 def invited_first(everywhere: Everywhere, one: Player, other: Player, *terms: str) -> int:
@@ -96,20 +79,9 @@ def test_all_of_one_challenger_are_declined_in_one_go_and_no_others(everywhere):
         elif where == MAIL:
             assert everywhere.mail(other, line) == Result("")
         else:
-            language = Language(everywhere.api.parts, origin=LOCAL)
-            assert language.do(line).sentence == "3 matches were declined"
+            assert everywhere.answer(line).sentence == "3 matches were declined"
         until(lambda mine=mine: all(everywhere.state(board).over for board in mine))
         assert not any(everywhere.state(board).over for board in kept)
-
-
-def test_to_decline_those_of_nobody_has_one_refusal(everywhere, pair):
-    line = f"decline all {pair[0].name} {PASSWORD} nix"
-    answer = pair[0].post("/api/account/challenges/decline", {"userid": "nix"})
-    found = {TERMINAL: everywhere.say(line), MAIL: everywhere.mail(pair[0], line)}
-    assert same({**found, API: everywhere.http(answer)}).code == "unknown-user"
-    reader = everywhere.api.player(("read",))
-    asked = reader.post("/api/account/challenges/decline", {"userid": pair[0].name})
-    assert asked.json()["code"] == "missing-scope"
 
 
 def test_a_block_declines_what_the_blocker_has_not_moved_in_and_says_how_many(everywhere, pair):
@@ -120,8 +92,7 @@ def test_a_block_declines_what_the_blocker_has_not_moved_in_and_says_how_many(ev
     going = invited_first(everywhere, one, other)
     assert everywhere.act(API, other, going, MOVE) == Result("")
     everywhere.api.caught_up()
-    language = Language(everywhere.api.parts, origin=LOCAL)
-    said = language.do(f"block {other.name} {PASSWORD} {one.name}").sentence
+    said = everywhere.answer(f"block {other.name} {PASSWORD} {one.name}").sentence
     assert said.endswith("continue; 3 matches in which you hadn't moved were declined")
     until(lambda: all(everywhere.state(board).over for board in ended))
     assert not everywhere.state(going).over

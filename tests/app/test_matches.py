@@ -1,6 +1,6 @@
-"""Matches look alike at every front end: their plies, their end, and those that can't be read.
+"""Matches look alike at every front end: their plies, their end, and those that can't be read; pinned ones are first.
 
-Messages, chat and blocks follow the same rules at every front end.
+The match that waits next: the most urgent first, and one after the other to all.
 """
 
 import html
@@ -8,201 +8,213 @@ import re
 
 import pytest
 
+from domain.errors import Code, Refusal
+from infra.people.account_lists import PINNED
 from infra.people.messages import MOST_RECIPIENTS
-from infra.people.texts import TEXT_LIMIT
 from infra.redis import keys
-from tests.fakes.front_ends import joined, plain, sentence
+from services.app.queries import with_older
+from services.app.waiting import next_match
+from tests.fakes.everywhere import MAIL, TERMINAL, same
+from tests.helpers.api import PASSWORD, code_of
+from tests.helpers.web import Read
 
 DESCRIPTION = re.compile(r"<desc>(.*?)</desc>")
 
 
-def started(pair, game="pow2", **more):
-    one, other = pair
-    return one.api.api.begun(one.api, other.api, game=game, **more)
-
-
-def gathering(pair):
-    """A match that waits for consent and has no position."""
-    one, other = pair
-    answer = one.terminal(f"powerdrain challenge {one.name} {other.name} --gather")
-    return int(answer.sentence.split()[1].rstrip(","))
-
-
-def refusals(person, board, ply):
-    """The code and sentence with which each front end refuses a ply."""
-    game = "pow2" if person.terminal(f"pow2 show {board}").code == "" else "powerdrain"
-    at_terminal = person.terminal(f"{game} show {board}#{ply}")
-    by_api = person.api.get(f"/api/matches/{board}/plies/{ply}")
-    by_svg = person.api.get(f"/api/matches/{board}/board.svg?ply={ply}")
-    pages = [person.web.get(f"/m/{board}/{ply}"), person.web.get(f"/m/{board}/{ply}/board.svg")]
-    assert at_terminal.sentence in joined(person.mail(f"{game} show {board}#{ply}"))
-    return {
-        (at_terminal.code, plain(at_terminal.sentence)),
-        (by_api.json()["code"], sentence(by_api)),
-        (by_svg.json()["code"], sentence(by_svg)),
-        *((re.search("<code>(.*?)</code>", page.text)[1], sentence(page)) for page in pages),
-    }
-
-
-@pytest.mark.parametrize(
-    ("ply", "code", "said"),
-    [
-        (0, "not-started", "has no position yet"),
-        (2, "unknown-ply", "is at #0; there is no #2 yet"),
-    ],
-)
-def test_a_match_without_a_position_is_refused_alike(pair, ply, code, said):
-    board = gathering(pair)
-    assert refusals(pair[0], board, ply) == {(code, f"match {board} {said}")}
-
-
-def test_a_match_that_was_declined_before_its_draw_is_not_said_to_wait(pair):
-    board = gathering(pair)
-    assert pair[1].terminal(f"powerdrain decline {board} {pair[1].own}").code == ""
-    said = f"match {board} ended before it had a position"
-    assert refusals(pair[0], board, 0) == {("not-started", said)}
-
-
-def described(svg):
-    return html.unescape(DESCRIPTION.search(svg)[1])
-
-
-@pytest.mark.parametrize("how", ["by resignation", "draw"])
-def test_the_end_of_a_match_is_one_clause_everywhere(pair, how):
-    one, other = pair
-    board = started(pair)
-    if how == "draw":
-        assert one.api.give(board, {"do": "offer", "kind": "draw"}).is_success
-        assert other.api.give(board, {"do": "accept"}).is_success
-        clause = "draw by agreement"
-    else:
-        assert one.api.give(board, {"do": "resign"}).is_success
-        clause = f"Dark ({other.name}) won by resignation"
-    whole = f"the match is over: {clause}"
-    assert whole in one.terminal(f"pow2 show {board}").page
-    assert whole in joined(one.mail(f"pow2 show {board}"))
-    assert one.api.get(f"/api/matches/{board}").json()["result"]["text"] == whole
-    by_api = one.api.get(f"/api/matches/{board}/board.svg").text
-    assert by_api == one.web.page(f"/m/{board}/0/board.svg")
-    assert plain(described(by_api)).startswith(plain(clause))
-    assert described(by_api) in html.unescape(one.web.page(f"/m/{board}"))
-
-
-def test_a_match_that_cannot_be_read_is_one_sentence_everywhere(pair):
-    one, _ = pair
-    board = started(pair)
-    one.api.api.parts.data.set(keys.snapshot(keys.shard_of(board, 4), board), b"x" * 40)
-    said = f"match {board} can't be read; the server's operator can see why with `matchpost verify {board}`"
-    answer = one.terminal(f"pow2 show {board}")
-    assert (answer.code, answer.sentence) == ("damaged", said)
-    assert said in joined(one.mail(f"pow2 show {board}"))
-    places = [f"/api/matches/{board}{place}" for place in ("", "/board.svg", "/plies/0", "/chat")]
-    pages = [f"/m/{board}{place}" for place in ("", "/0", "/match.txt", "/0/board.svg")]
-    refused = [*map(one.api.get, places), *map(one.web.get, pages)]
-    assert {(one.status_code, sentence(one)) for one in refused} == {(503, said)}
-
-
-def test_a_display_that_the_game_does_not_have_is_refused_alike(pair):
-    board = started(pair)
-    said = "pow2 has no display 'huge'; the displays are large, small"
-    assert pair[0].terminal(f"pow2 show {board} --display=huge").sentence == said
-    assert sentence(pair[0].api.get(f"/api/matches/{board}/board.txt?display=huge")) == said
-
-
-def message_refusals(one, names, text, *, mailed=False):
-    """The code and sentence with which each front end that sends messages refuses one."""
-    line = f"message {one.own} {','.join(names)} {text}"
-    at_terminal = one.terminal(line)
-    by_api = one.api.post("/api/messages", {"to": names, "text": text})
-    if mailed:
-        assert at_terminal.sentence in joined(one.mail(line))
-    return {
-        (at_terminal.code, plain(at_terminal.sentence)),
-        (by_api.json()["code"], sentence(by_api)),
-    }
-
-
-def test_a_text_that_is_too_long_is_refused_alike(pair):
-    one, other = pair
-    said = f"the text has {TEXT_LIMIT + 1} characters; the limit is {TEXT_LIMIT}"
-    text = "x" * (TEXT_LIMIT + 1)
-    assert message_refusals(one, [other.name], text) == {("too-long", said)}
-
-
-def test_too_many_recipients_are_refused_before_they_are_looked_up(pair):
-    one, _ = pair
-    names = [f"nobody{number}" for number in range(MOST_RECIPIENTS + 1)]
-    answer = one.terminal(f"message {one.own} {','.join(names)} hello")
-    assert (answer.code, answer.sentence) == (
-        "bad-request",
-        f"a message goes to 1 to {MOST_RECIPIENTS} players, not {MOST_RECIPIENTS + 1}",
-    )
-    assert one.api.post("/api/messages", {"to": names, "text": "hello"}).status_code == 400
-
-
-def test_a_message_of_a_blocked_player_is_refused_alike(pair):
-    one, other = pair
-    assert other.api.put(f"/api/account/blocks/{one.name}", None).is_success
-    said = f"{other.name} doesn't take messages from you"
-    assert message_refusals(one, [other.name], "hello", mailed=True) == {("not-wanted", said)}
-
-
-# chat
+def joined(text):
+    return " ".join(text.split())
 
 
 @pytest.fixture
-def board(pair):
-    one, other = pair
-    return one.api.api.match(one.api, other.api)
+def gathering(everywhere, pair):
+    """A match that waits for consent and has no position."""
+    return everywhere.match(*pair, "powerdrain", "--gather")
 
 
-def chat_refusals(person, board, text):
-    """The code and sentence with which each front end refuses a line of chat."""
-    at_terminal = person.terminal(f"pow2 chat {board} {person.own} {text}")
-    by_api = person.api.post(f"/api/matches/{board}/chat", {"text": text})
-    on_page = person.web.send(f"/m/{board}/chat", {"text": text})
-    return {
-        (at_terminal.code, plain(at_terminal.sentence)),
-        (by_api.json()["code"], sentence(by_api)),
-        (on_page.text.partition("<code>")[2].partition("</code>")[0], sentence(on_page)),
+def refused_ply(everywhere, player, board, ply, game="powerdrain"):
+    """What all front ends say to a ply that can't be shown."""
+    guest, path = everywhere.guest(player), f"/api/matches/{board}"
+    found = {
+        TERMINAL: everywhere.say(f"{game} show {board}#{ply}"),
+        MAIL: everywhere.mail(player, f"{game} show {board}#{ply}"),
+        "API": everywhere.http(player.get(f"{path}/plies/{ply}")),
+        "picture": everywhere.http(player.get(f"{path}/board.svg?ply={ply}")),
+        "page": everywhere.shown(guest.get(f"/m/{board}/{ply}")),
+        "picture of the page": everywhere.shown(guest.get(f"/m/{board}/{ply}/board.svg")),
     }
+    return same(found)
 
 
-def test_chat_of_a_player_who_is_not_in_the_match_is_refused_alike(front_ends, board):
-    ((code, _),) = chat_refusals(front_ends.person(), board, "hello")
-    assert code == "not-a-player"
+def test_a_match_without_a_position_is_refused_alike(everywhere, pair, gathering):
+    said = {
+        0: (Code.NOT_STARTED, f"Match {gathering} has no position yet."),
+        2: (Code.UNKNOWN_PLY, f"Match {gathering} is at #0; there is no #2 yet."),
+    }
+    assert {ply: refused_ply(everywhere, pair[0], gathering, ply) for ply in said} == said
+    assert pair[1].give(gathering, {"do": "decline"}).is_success
+    ended = Code.NOT_STARTED, f"Match {gathering} ended before it had a position."
+    assert refused_ply(everywhere, pair[0], gathering, 0) == ended
 
 
-def test_chat_with_a_player_who_blocks_is_refused_alike(pair, board):
+@pytest.mark.parametrize("how", ["by resignation", "draw"])
+def test_the_end_of_a_match_is_one_clause_everywhere(everywhere, pair, how):
     one, other = pair
-    other.web.send(f"/players/{one.name}/block")
-    said = f"{other.name} doesn't read your chat"
-    assert chat_refusals(one, board, "hello") == {("not-wanted", said)}
+    board, guest = everywhere.api.begun(one, other), everywhere.guest(one)
+    if how == "draw":
+        assert one.give(board, {"do": "offer", "kind": "draw"}).is_success
+        assert other.give(board, {"do": "accept"}).is_success
+        clause = "draw by agreement"
+    else:
+        assert one.give(board, {"do": "resign"}).is_success
+        clause = f"Dark ({other.name}) won by resignation"
+    whole = f"the match is over: {clause}"
+    assert whole in everywhere.answer(f"pow2 show {board}").page
+    assert whole in joined(everywhere.letter(f"pow2 show {board}"))
+    assert one.get(f"/api/matches/{board}").json()["result"]["text"] == whole
+    by_api = one.get(f"/api/matches/{board}/board.svg").text
+    assert by_api == guest.page(f"/m/{board}/0/board.svg")
+    described = html.unescape(DESCRIPTION.search(by_api)[1])
+    assert described.lower().startswith(clause.lower())
+    assert described in html.unescape(guest.page(f"/m/{board}"))
 
 
-def test_lines_of_chat_end_alike_whatever_sends_them(pair, board):
+def test_a_match_that_cannot_be_read_is_one_sentence_everywhere(everywhere, pair):
+    one, board = pair[0], everywhere.match(*pair)
+    everywhere.api.parts.data.set(keys.snapshot(keys.shard_of(board, 4), board), b"x" * 40)
+    guest = everywhere.guest(one)
+    found = {
+        TERMINAL: everywhere.say(f"pow2 show {board}"),
+        MAIL: everywhere.mail(one, f"pow2 show {board}"),
+    }
+    for place in ("", "/board.svg", "/plies/0", "/chat"):
+        found[f"API {place}"] = everywhere.http(one.get(f"/api/matches/{board}{place}"))
+    for place in ("", "/0", "/match.txt", "/0/board.svg"):
+        answer = guest.get(f"/m/{board}{place}")
+        assert answer.status_code == 503
+        found[f"page {place}"] = everywhere.shown(answer)
+    said = f"Match {board} can't be read; the server's operator can see why with `matchpost verify {board}`."
+    assert same(found) == (Code.DAMAGED, said)
+
+
+def test_too_many_recipients_are_refused_before_they_are_looked_up(everywhere, pair):
+    names = [f"nobody{number}" for number in range(MOST_RECIPIENTS + 1)]
+    line = f"message {pair[0].name} {PASSWORD} {','.join(names)} hello"
+    by_api = pair[0].post("/api/messages", {"to": names, "text": "hello"})
+    said = f"a message goes to 1 to {MOST_RECIPIENTS} players, not {MOST_RECIPIENTS + 1}"
+    assert everywhere.say(line) == (Code.BAD_REQUEST, said)
+    assert by_api.status_code == 400
+
+
+def test_lines_of_chat_end_alike_whatever_sends_them(everywhere, pair):
     one, other = pair
-    assert one.web.send(f"/m/{board}/chat", {"text": "by\r\npage"}).status_code == 303
-    assert one.api.post(f"/api/matches/{board}/chat", {"text": "by\r\nprogram"}).is_success
-    assert one.terminal(f"pow2 chat {board} {one.own}\nby\r\nhand").code == ""
-    lines = other.api.get(f"/api/matches/{board}/chat").json()["lines"]
+    board, own = everywhere.match(one, other), f"{one.name} {PASSWORD}"
+    assert everywhere.page(one, f"/m/{board}/chat", {"text": "by\r\npage"}).code == ""
+    assert one.post(f"/api/matches/{board}/chat", {"text": "by\r\nprogram"}).is_success
+    assert everywhere.say(f"pow2 chat {board} {own}\nby\r\nhand").code == ""
+    lines = other.get(f"/api/matches/{board}/chat").json()["lines"]
     assert [line["text"] for line in lines] == ["by\npage", "by\nprogram", "by\nhand"]
-    assert "by\npage" in html.unescape(other.web.page(f"/m/{board}"))
+    assert "by\npage" in html.unescape(everywhere.guest(other).page(f"/m/{board}"))
 
 
-# blocks
+def test_a_player_whom_nobody_knows_is_refused_alike(everywhere, pair):
+    # a page leaves out how to sign up at the terminal
+    at_terminal = everywhere.say("all show nobody")
+    by_api = everywhere.http(pair[0].get("/api/players/nobody"))
+    on_page = everywhere.shown(everywhere.guest(pair[0]).get("/players/nobody"))
+    assert at_terminal.code == by_api.code == on_page.code == Code.UNKNOWN_USER
+    for said in (by_api.sentence, on_page.sentence):
+        assert at_terminal.sentence.lower().startswith(said.lower().rstrip("."))
 
 
-def test_what_cannot_be_blocked_is_refused_alike(pair):
-    one, _ = pair
-    for name, code, said in (
-        (one.name, "bad-option", "you can't block yourself"),
-        ("nobody", "unknown-user", "there is no user '"),
-    ):
-        at_terminal = one.terminal(f"block {one.own} {name}")
-        by_api = one.api.put(f"/api/account/blocks/{name}", None)
-        on_page = one.web.send(f"/players/{name}/block")
-        assert at_terminal.code == by_api.json()["code"] == code
-        assert f"<code>{code}</code>" in on_page.text
-        for sentence_ in (plain(at_terminal.sentence), sentence(by_api), sentence(on_page)):
-            assert sentence_.startswith(said)
+# pinned matches
+
+
+def by_api(one, _, board, word):
+    path = f"/api/account/pins/{board}"
+    assert (one.put(path, None) if word == "pin" else one.delete(path)).status_code == 204
+
+
+def by_page(_, guest, board, word):
+    sent = guest.send(f"/m/{board}/{word}", on=f"/m/{board}")
+    assert (sent.status_code, sent.headers["location"]) == (303, f"/m/{board}")
+
+
+def by_line(one, _, board, word):
+    said = f"match {board} is {'' if word == 'pin' else 'not '}pinned"
+    assert said in one.line(f"{word} {board}")
+
+
+def listed(page):
+    return [int(one) for one in re.findall(r'<p class="row-game"><a href="/m/(\d+)"', page)]
+
+
+def pins(player):
+    return player.get("/api/account/pins").json()["matches"]
+
+
+@pytest.mark.parametrize("change", [by_api, by_page, by_line])
+def test_a_pinned_match_is_first_in_its_players_lists_and_in_nobody_elses(everywhere, pair, change):
+    api, (one, other) = everywhere.api, pair
+    mine = [api.begun(one, other) for _ in range(3)]
+    theirs = [api.begun(other, one) for _ in range(3)]
+    api.caught_up()
+    guest, rival = everywhere.guest(one), everywhere.guest(other)
+    assert f"/m/{mine[2]}/pin" in Read(guest.page(f"/m/{mine[2]}")).forms
+    for _ in range(2):  # repeated it is no error
+        change(one, guest, mine[2], "pin")
+        change(one, guest, theirs[0], "pin")
+    assert pins(one) == [theirs[0], mine[2]]
+    assert listed(guest.page("/matches")) == [mine[2], mine[0], mine[1]]
+    assert listed(guest.page("/matches?state=others")) == [theirs[0], theirs[2], theirs[1]]
+    assert listed(guest.page("/"))[:1] == [theirs[0]]
+    assert guest.page("/matches").count('title="Pinned"') == 1
+    assert f"/m/{mine[2]}/unpin" in Read(guest.page(f"/m/{mine[2]}")).forms
+    assert next_match(api.parts, one.account).board == mine[2]
+    assert [int(line.split()[0]) for line in one.line("pinned").splitlines()] == pins(one)
+    assert listed(rival.page("/matches")) == theirs
+    for _ in range(2):
+        change(one, guest, mine[2], "unpin")
+        change(one, guest, theirs[0], "unpin")
+    assert pins(one) == []
+    assert listed(guest.page("/matches")) == mine
+    assert "you have no pinned matches" in one.line("pinned")
+
+
+def test_an_own_match_alone_can_be_pinned(everywhere, pair):
+    board, third = everywhere.api.begun(*pair), everywhere.player()
+    assert code_of(third.put(f"/api/account/pins/{board}", None)) == "not-a-player"
+    assert code_of(pair[0].put("/api/account/pins/987654", None)) == "unknown-board"
+    assert "only its players can do this" in third.line(f"pin {board}")
+    assert f"/m/{board}/pin" not in Read(everywhere.guest(third).page(f"/m/{board}")).forms
+    assert pair[0].delete("/api/account/pins/987654").status_code == 204
+
+
+def test_pins_have_an_end_and_finished_matches_make_room(api, pair):
+    one, other = pair
+    boards = [api.begun(one, other, game="torere") for _ in range(2)]
+    api.caught_up()
+    assert one.put(f"/api/account/pins/{boards[0]}", None).is_success
+    kept = {str(10**9 + n): "" for n in range(PINNED.most - 1)}
+    api.parts.data.hset(PINNED.key(one.account), mapping=kept)
+    full = one.put(f"/api/account/pins/{boards[1]}", None)
+    assert code_of(full) == "too-many"
+    assert "you can pin at most 20 matches" in full.json()["detail"]
+    assert one.give(boards[0], {"do": "resign"}).is_success
+    api.caught_up()
+    assert one.put(f"/api/account/pins/{boards[1]}", None).is_success
+    assert boards[0] not in pins(one)
+
+
+def test_a_match_that_cannot_be_read_keeps_no_other_out_of_a_list(api, pair, monkeypatch):
+    boards = [api.begun(*pair) for _ in range(3)]
+    read, asked = api.parts.store.snapshots, []
+
+    def snapshots(wanted):
+        asked.append(list(wanted))
+        if boards[1] in wanted:
+            raise Refusal(Code.UNAVAILABLE, "the archive is away")
+        return read(wanted)
+
+    monkeypatch.setattr(api.parts.store, "snapshots", snapshots)
+    assert list(with_older(api.parts, [*boards, boards[0]], {})) == [boards[0], boards[2]]
+    assert asked[0] == boards, "all at once, and each by itself only when that fails"

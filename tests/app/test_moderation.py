@@ -1,6 +1,7 @@
 """Moderation: reports, decisions, sanctions at every way in, removed texts, and appeals."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,10 @@ from infra.people.moderation import (
     KEPT_MS,
     MOST_OPEN_OF_ONE,
     REMOVED,
+    PlayerReport,
     ReportKind,
     ReportReason,
+    Sanction,
     SanctionKind,
 )
 from infra.people.tournament_texts import TournamentText
@@ -43,19 +46,11 @@ from services.app.play import submit
 from services.app.roles import set_role
 from services.app.tournament_plans import TournamentPlan
 from services.app.tournaments import draft_tournament, open_entry
-from services.language import LOCAL, Language
-from tests.fakes.everywhere import Everywhere
-from tests.fakes.everywhere import everywhere as front_ends
-from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.fakes.everywhere import FRONT_ENDS, Action, same
+from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.examples import refused
 
 INSULT = ReportReason.INSULT
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("moderation")) as api:
-        yield api
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +67,22 @@ def moderator(api: Api) -> Player:
 
 def actor(player: Player, key: str = "1") -> Actor:
     return Actor(player.account, "test", key)
+
+
+def sanction(
+    api: Api, player: Player, kind: SanctionKind, days: int = 0, why: str = "x", **given: Any
+) -> Sanction:
+    """Impose a sanction, by a new moderator if none is given."""
+    by, key = given.get("by") or moderator(api), given.get("key", "1")
+    return sanction_player(
+        api.parts, actor(by, key), player.name, ReportVerdict(kind, days, why=why)
+    )
+
+
+def refused_verdict(
+    code: Code, api: Api, by: Player, found: PlayerReport, verdict: ReportVerdict, key: str = "1"
+) -> None:
+    refused(code, decide_report, api.parts, actor(by, key), found.id, verdict)
 
 
 def told(api: Api, player: Player) -> str:
@@ -114,23 +125,10 @@ def test_a_decision_removes_the_text_sanctions_its_author_and_tells_both(api):
     send_message(app, writer.account, [other.account], "fool!", b"d" * 16)
     found = report_message(app, reader.account, inbox(app, reader.account)[0].at, INSULT)
     verdict = ReportVerdict(SanctionKind.NO_CHAT, 7, removes=True, why="no insults")
-    refused(
-        Code.BAD_REQUEST,
-        decide_report,
-        app,
-        actor(by),
-        found.id,
-        ReportVerdict(SanctionKind.WARNING),
-    )
-    refused(
-        Code.BAD_OPTION,
-        decide_report,
-        app,
-        actor(by),
-        found.id,
-        ReportVerdict(SanctionKind.WARNING, -1, why="x"),
-    )
-    refused(Code.NOT_A_MODERATOR, decide_report, app, actor(reader), found.id, verdict)
+    backwards = ReportVerdict(SanctionKind.WARNING, -1, why="x")
+    refused_verdict(Code.BAD_REQUEST, api, by, found, ReportVerdict(SanctionKind.WARNING))
+    refused_verdict(Code.BAD_OPTION, api, by, found, backwards)
+    refused_verdict(Code.NOT_A_MODERATOR, api, reader, found, verdict)
     decide_report(app, actor(by), found.id, verdict)
     for one in (reader, other):
         assert REMOVED in [message.text for message in inbox(app, one.account)]
@@ -139,13 +137,9 @@ def test_a_decision_removes_the_text_sanctions_its_author_and_tells_both(api):
     assert told(api, writer).endswith(" you can't write to others: no insults.")
     assert told(api, reader) == "Your report was looked at and decided; thank you."
     kept = report_of(app, by.account, found.id).report
-    assert (kept.text, kept.decision, kept.removed, kept.by) == (
-        "fool!",
-        "no-chat",
-        True,
-        by.account,
-    )
-    refused(Code.TOO_LATE, decide_report, app, actor(by, "2"), found.id, verdict)
+    assert (kept.text, kept.decision, kept.removed) == ("fool!", "no-chat", True)
+    assert kept.by == by.account
+    refused_verdict(Code.TOO_LATE, api, by, found, verdict, "2")
     acts = [(act.act, act.account, act.what) for act in acts_of(app, TERMINAL)[:3]]
     assert acts == [
         ("report-decided", writer.account, "no-chat"),
@@ -165,18 +159,10 @@ def test_a_line_of_chat_and_the_note_of_a_challenge_are_reported_where_they_are(
     proposal = proposal_of(read_game("torere"), (), (), seats=2, note="bah bah")
     offer = propose(app, actor(writer), proposal)
     note = report_note(app, reader.account, offer.id, INSULT)
-    refused(
-        Code.BAD_OPTION,
-        decide_report,
-        app,
-        actor(by),
-        report_player(app, reader.account, writer.name, INSULT).id,
-        ReportVerdict(removes=True, why="x"),
-    )
-    assert [view.report.kind for view in waiting_reports(app, by.account)[:2]] == [
-        ReportKind.CHAT,
-        ReportKind.NOTE,
-    ]
+    about = report_player(app, reader.account, writer.name, INSULT)
+    refused_verdict(Code.BAD_OPTION, api, by, about, ReportVerdict(removes=True, why="x"))
+    waiting = [view.report.kind for view in waiting_reports(app, by.account)[:2]]
+    assert waiting == [ReportKind.CHAT, ReportKind.NOTE]
     assert len(report_of(app, by.account, chat.id).others) == 2
     for number, one in enumerate((chat, note)):
         decide_report(app, actor(by, str(number)), one.id, ReportVerdict(removes=True, why="rude"))
@@ -197,26 +183,20 @@ def test_the_name_and_the_text_of_a_tournament_are_reported_and_removed(api):
     assert app.tournament_texts.of([number])[number] == TournamentText(REMOVED)
 
 
-def test_a_line_reports_a_player_or_what_they_have_just_written(api, everywhere):
-    one, other = everywhere.player(), everywhere.player()
+def test_a_line_reports_a_player_or_what_they_have_just_written(api, everywhere, pair):
+    one, other = pair
     app, board = api.parts, everywhere.match(one, other)
     for text in ("an older one", "you fool"):
         send_message(app, other.account, [one.account], text, text.encode().rjust(16))
         write_chat(app, board, other.account, f"{text}!", text.encode().ljust(16))
     write_chat(app, board, one.account, "not nice", b"n" * 16)
-    said = Language(app, origin=LOCAL).do(
-        f"report {one.name} {PASSWORD} {other.name} insult --message look"
-    )
+    report = f"report {one.name} {PASSWORD} {other.name}"
+    said = everywhere.answer(f"{report} insult --message look")
     assert said.sentence.startswith("the moderators will look at it")
-    mailed = everywhere.mail(one, f"report {one.name} {PASSWORD} {other.name} cheating see 17")
-    assert mailed.code == ""
-    lines = (f"spam --chat={board}", "nonsense", "other --chat=x", "spam --message")
-    codes = [
-        everywhere.say(f"report {who.name} {PASSWORD} {about.name} {rest}").code
-        for who, about, rest in zip(
-            (one, one, one, other), (other, other, other, one), lines, strict=True
-        )
-    ]
+    assert everywhere.mail(one, f"{report} cheating see 17").code == ""
+    lines = [f"{report} {rest}" for rest in (f"spam --chat={board}", "nonsense", "other --chat=x")]
+    lines.append(f"report {other.name} {PASSWORD} {one.name} spam --message")
+    codes = [everywhere.say(line).code for line in lines]
     assert codes == ["", "bad-option", "unknown-board", "not-found"]
     found = app.moderation.made_by(one.account)
     assert [(kept.kind, kept.reason, kept.text, kept.words) for kept in found] == [
@@ -233,153 +213,101 @@ def test_nobody_decides_in_their_own_case(api):
     about = report_player(app, player.account, one.name, INSULT)
     made = report_player(app, one.account, player.name, INSULT)
     for found in (about, made):
-        refused(Code.NOT_WANTED, decide_report, app, actor(one), found.id, ReportVerdict())
+        refused_verdict(Code.NOT_WANTED, api, one, found, ReportVerdict())
         assert not report_of(app, one.account, found.id).may_decide
         decide_report(app, actor(other), found.id, ReportVerdict())
     assert sanctions_of(app, player.account) == []
-    refused(
-        Code.NOT_WANTED,
-        sanction_player,
-        app,
-        actor(one),
-        one.name,
-        ReportVerdict(SanctionKind.WARNING, why="x"),
-    )
     set_role(app, TERMINAL, player.name, AccountRole.OPERATOR, held=True)
-    refused(
-        Code.NOT_WANTED,
-        sanction_player,
-        app,
-        actor(one),
-        player.name,
-        ReportVerdict(SanctionKind.LOCKED, why="x"),
-    )
-    refused(
-        Code.NOT_A_MODERATOR,
-        sanction_player,
-        app,
-        actor(api.player()),
-        one.name,
-        ReportVerdict(SanctionKind.WARNING, why="x"),
-    )
+    for code, by, whom in (
+        (Code.NOT_WANTED, one, one),
+        (Code.NOT_WANTED, one, player),
+        (Code.NOT_A_MODERATOR, api.player(), one),
+    ):
+        refused(code, sanction, api, whom, SanctionKind.LOCKED, by=by)
 
 
-@pytest.fixture(scope="module")
-def everywhere(api: Api) -> Iterator[Everywhere]:
-    with front_ends(api) as found:
-        yield found
-
-
-def test_who_may_not_write_is_refused_at_every_way_in_and_plays_on(api, everywhere):
-    one, other = everywhere.player(), everywhere.player()
+def test_who_may_not_write_is_refused_at_every_way_in_and_plays_on(api, everywhere, pair):
+    one, other = pair
     board = everywhere.match(one, other)
-
-    sanction_player(
-        api.parts,
-        actor(moderator(api)),
-        one.name,
-        ReportVerdict(SanctionKind.NO_CHAT, 3, why="spam"),
-    )
+    sanction(api, one, SanctionKind.NO_CHAT, 3)
+    found = [everywhere.chat(where, one, board, "hello") for where in FRONT_ENDS]
     line = f"message {one.name} {PASSWORD} {other.name} hello"
-    chat = f"pow2 chat {board} {one.name} {PASSWORD} hello"
-    assert everywhere.say(line).code == everywhere.mail(one, line).code == "sanctioned"
-    assert everywhere.say(chat).code == everywhere.mail(one, chat).code == "sanctioned"
-    assert code_of(one.post("/api/messages", {"to": [other.name], "text": "hello"})) == "sanctioned"
-    assert code_of(one.post(f"/api/matches/{board}/chat", {"text": "hello"})) == "sanctioned"
-    noted = {"game": "torere", "note": "hello"}
-    assert code_of(one.post("/api/challenges", noted)) == "sanctioned"
+    found += [everywhere.say(line), everywhere.mail(one, line)]
+    found += [
+        everywhere.http(one.post("/api/messages", {"to": [other.name], "text": "hello"})),
+        everywhere.http(one.post("/api/challenges", {"game": "torere", "note": "hello"})),
+    ]
+    assert {result.code for result in found} == {"sanctioned"}
     assert one.post("/api/challenges", {"game": "torere"}).is_success
     assert one.move(board, "m13-j7").is_success
 
 
-def test_who_may_not_start_is_refused_at_every_way_in_and_plays_on(api, everywhere):
-    one, other = everywhere.player(), everywhere.player()
+def test_who_may_not_start_is_refused_at_every_way_in_and_plays_on(api, everywhere, pair):
+    one, other = pair
     board = everywhere.match(one, other)
-    proposal = proposal_of(read_game("torere"), (), (), seats=2)
-    offer = propose(api.parts, actor(other), proposal)
-    sanction_player(
-        api.parts,
-        actor(moderator(api)),
-        one.name,
-        ReportVerdict(SanctionKind.NO_MATCHES, why="aborts"),
-    )
-    line = f"pow2 challenge {one.name} {other.name} --password={PASSWORD}"
-    assert everywhere.mail(one, line).code == "sanctioned"
-    asked = {"game": "pow2", "players": [one.name, other.name]}
-    assert code_of(one.post("/api/matches", asked)) == "sanctioned"
-    assert code_of(one.post("/api/challenges", {"game": "pow2"})) == "sanctioned"
+    offer = propose(api.parts, actor(other), proposal_of(read_game("torere"), (), (), seats=2))
+    sanction(api, one, SanctionKind.NO_MATCHES)
+    names = [one.name, other.name]
+    found = {where: everywhere.start(where, one, board, names, ()) for where in FRONT_ENDS}
+    found["open"] = everywhere.http(one.post("/api/challenges", {"game": "pow2"}))
+    assert same(found).code == "sanctioned"
     refused(Code.SANCTIONED, take, api.parts, actor(one), offer.id)
     assert one.move(board, "m13-j7").is_success
     assert one.post("/api/matches", {"game": "one", "players": [one.name]}).is_success
 
 
-def test_who_may_not_start_accepts_no_invitation_and_may_decline_it(api, everywhere):
-    one, other = everywhere.player(), everywhere.player()
+def test_who_may_not_start_accepts_no_invitation_and_may_decline_it(api, everywhere, pair):
+    one, other = pair
     boards = [everywhere.match(other, one) for _ in range(2)]
-    verdict = ReportVerdict(SanctionKind.NO_MATCHES, 3, why="aborts")
-    sanction_player(api.parts, actor(moderator(api)), one.name, verdict)
-    for do in ("accept", "m13-j7"):
-        line = f"pow2 move {boards[0]} {one.name} {PASSWORD} {do}"
-        assert everywhere.say(line).code == everywhere.mail(one, line).code == "sanctioned"
-    assert code_of(one.give(boards[0], {"do": "accept"})) == "sanctioned"
-    assert code_of(one.move(boards[0], "m13-j7")) == "sanctioned"
+    held = sanction(api, one, SanctionKind.NO_MATCHES, 3)
+    for words, body in (("accept", {"do": "accept"}), ("m13-j7", {"do": "move", "move": "m13-j7"})):
+        action = Action(words, body, body)
+        found = {where: everywhere.act(where, one, boards[0], action) for where in FRONT_ENDS}
+        assert same(found).code == "sanctioned"
     assert one.give(boards[0], {"do": "decline"}).is_success
-    lifted = sanctions_of(api.parts, one.account)[0]
-    lift_sanction(api.parts, actor(moderator(api), "l"), one.name, lifted.id, lifts=True)
+    lift_sanction(api.parts, actor(moderator(api), "l"), one.name, held.id, lifts=True)
     assert one.give(boards[1], {"do": "accept"}).is_success
 
 
 def test_a_sanction_ends_by_itself_and_the_longest_of_its_kind_counts(api, monkeypatch):
     app, one, other, by = api.parts, *api.players(), moderator(api)
+    args, now = (app, one.account, [other.account], "hello", b"f" * 16), app.store.now()
     for key, days in (("a", 1), ("b", 9)):
-        sanction_player(
-            app, actor(by, key), one.name, ReportVerdict(SanctionKind.NO_CHAT, days, why="x")
-        )
-    now = app.store.now()
-    for days, code in ((0, Code.SANCTIONED), (5, Code.SANCTIONED), (10, None)):
+        sanction(api, one, SanctionKind.NO_CHAT, days, by=by, key=key)
+    for days in (0, 5):
         monkeypatch.setattr(type(app.store), "now", lambda _, days=days: now + days * 86_400_000)
-        args = (app, one.account, [other.account], "hello", b"f" * 16)
-        if code:
-            said = refused(code, send_message, *args)
-            assert "until 20" in said
-        else:
-            send_message(*args)
+        assert "until 20" in refused(Code.SANCTIONED, send_message, *args)
+    monkeypatch.setattr(type(app.store), "now", lambda _: now + 10 * 86_400_000)
+    send_message(*args)
+    for key, days in (("c", 0), ("d", 9)):
+        sanction(api, one, SanctionKind.NO_CHAT, days, by=by, key=key)
+    assert "until 20" not in refused(Code.SANCTIONED, send_message, *args)
 
 
 def test_an_appeal_goes_to_another_and_is_final(api):
     app, one, by, other = api.parts, api.player(), moderator(api), moderator(api)
-    first = sanction_player(
-        app, actor(by), one.name, ReportVerdict(SanctionKind.NO_CHAT, why="spam")
-    )
+    first = sanction(api, one, SanctionKind.NO_CHAT, by=by)
     refused(Code.BAD_REQUEST, appeal_sanction, app, one.account, first.id, " ")
     refused(Code.NOT_FOUND, appeal_sanction, app, other.account, first.id, "no")
     appeal_sanction(app, one.account, first.id, "it was not me")
     refused(Code.TOO_LATE, appeal_sanction, app, one.account, first.id, "again")
-    assert [(account, kept.appeal) for account, kept in appeals(app, other.account)] == [
-        (one.account, "it was not me")
-    ]
+    made = [(account, kept.appeal) for account, kept in appeals(app, other.account)]
+    assert made == [(one.account, "it was not me")]
     refused(Code.NOT_WANTED, lift_sanction, app, actor(by, "9"), one.name, first.id, lifts=False)
     lift_sanction(app, actor(other), one.name, first.id, lifts=False)
     assert told(api, one) == "Your appeal was looked at, and the sanction stands."
     refused(Code.TOO_LATE, lift_sanction, app, actor(other, "2"), one.name, first.id, lifts=True)
     assert appeals(app, other.account) == []
-    second = sanction_player(
-        app, actor(by, "3"), one.name, ReportVerdict(SanctionKind.NO_CHAT, why="x")
-    )
+    second = sanction(api, one, SanctionKind.NO_CHAT, by=by, key="3")
     lift_sanction(app, actor(by, "4"), one.name, second.id, lifts=True, why="a mistake")
-    assert [(kept.id, bool(kept.lifted)) for kept in sanctions_of(app, one.account)] == [
-        (second.id, True),
-        (first.id, False),
-    ]
+    kept = [(one.id, bool(one.lifted)) for one in sanctions_of(app, one.account)]
+    assert kept == [(second.id, True), (first.id, False)]
 
 
 def test_a_lock_logs_out_and_is_lifted(api):
     app, one, by = api.parts, api.player(), moderator(api)
     locked = [
-        sanction_player(
-            app, actor(by, str(days)), one.name, ReportVerdict(SanctionKind.LOCKED, days, why="x")
-        )
-        for days in (9, 3, 0)
+        sanction(api, one, SanctionKind.LOCKED, days, by=by, key=str(days)) for days in (9, 3, 0)
     ]
     assert "your account is suspended: x" in told(api, one).lower()
     assert "Your account is suspended until 20" in inbox(app, one.account)[1].text
@@ -401,9 +329,7 @@ def test_a_lock_logs_out_and_is_lifted(api):
 def test_an_erased_account_leaves_no_sanctions_and_its_reports_name_nobody(api):
     app, (writer, reader), by = api.parts, insulted(api, "gone"), moderator(api)
     found = report_message(app, reader.account, inbox(app, reader.account)[0].at, INSULT)
-    kept = sanction_player(
-        app, actor(by), writer.name, ReportVerdict(SanctionKind.WARNING, why="x")
-    )
+    kept = sanction(api, writer, SanctionKind.WARNING, by=by)
     appeal_sanction(app, writer.account, kept.id, "no")
     assert writer.post("/api/account/deletion", {"password": PASSWORD}).is_success
     erase_account(app, reader.account)

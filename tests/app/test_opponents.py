@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.game.engine import LEVELS, RobotLevel
 from domain.match.state import ROBOT_ACCOUNTS
 from domain.rules import latest_rules
@@ -20,6 +20,7 @@ from services.app.opponents import robots_here
 from services.app.play import submit
 from services.language import Answer, Language, Origin
 from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.examples import refused
 
 EASY = ROBOT_ACCOUNTS[RobotLevel.EASY]
 
@@ -53,13 +54,6 @@ def challenge(app: FakeApp, line: str, name: str = "alice") -> Answer:
 def board_of(answer: Answer) -> int:
     assert answer.code == "", answer
     return int(answer.sentence.split()[1].rstrip(",#"))
-
-
-def refused(code: Code, call, *args) -> str:
-    with pytest.raises(Refusal) as caught:
-        call(*args)
-    assert caught.value.code is code
-    return caught.value.sentence
 
 
 # which there are

@@ -2,7 +2,7 @@
 
 import json
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 import pytest
+from msgspec import msgpack
 from msgspec.structs import replace
 
 from infra.languages.wording import wording
@@ -24,8 +25,8 @@ from services.words.own_archive import own_archive
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.games import whole_game
 from tests.helpers.key_patterns import all_rows, row_of
+from tests.helpers.rollback import content
 from tests.helpers.subcommands import change_accounts
-from tests.helpers.web import door
 
 TEXTS = {
     "message": "a letter to bruno",
@@ -47,60 +48,57 @@ class Place(NamedTuple):
     """The files of the account's export, before other tests log in and export."""
 
 
+SETTINGS = {"site": "https://x.example"}
+
+
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(api: Api) -> Place:
     """A server where an account has something of every kind."""
-    with Api(tmp_path_factory.mktemp("own"), site="https://x.example") as api:
-        own, other, third = (api.player(name=name) for name in ("agathe", "bruno", "celeste"))
-        api.parts.accounts.change_of(
-            own.account,
-            lambda old: replace(
-                old, addresses=(MailAddress("a@x.example", verified=True),), real_name="Agathe Real"
-            ),
-        )
-        running, over = api.begun(own, other), api.begun(own, other, game="torere")
-        assert own.give(over, {"do": "resign"}).is_success
-        assert code_of(own.move(running, "m13-a1")) == "illegal-move"
-        draft = {"move": next(iter(whole_game("pow2")))}
-        assert own.put(f"/api/matches/{running}/draft", draft).is_success
-        assert own.post(f"/api/matches/{running}/chat", {"text": TEXTS["chat"]}).is_success
-        assert own.post("/api/messages", {"to": ["bruno"], "text": TEXTS["message"]}).is_success
-        assert other.post("/api/messages", {"to": ["agathe"], "text": TEXTS["answer"]}).is_success
-        assert other.post("/api/messages", {"to": ["celeste"], "text": "of others"}).is_success
-        assert own.post(
-            f"/api/matches/{running}/claim", {"ply": 0, "text": TEXTS["claim"]}
-        ).is_success
-        for path in (f"following/matches/{running}", "following/players/bruno", "blocks/celeste"):
-            assert own.put(f"/api/account/{path}", None).is_success, path
-        assert own.put(f"/api/matches/{running}/chat/mute", None).is_success
-        parts = api.parts
-        club, asked = (
-            parts.clubs.found(name, other.account) for name in ("Rook Club", "Pawn Club")
-        )
-        parts.clubs.put_member(club, own.account, ClubRole.ORGANISER)
-        parts.clubs.announce(club, own.account, "we meet on Monday", b"c" * 16)
-        parts.clubs.announce(club, other.account, "of others", b"d" * 16)
-        parts.clubs.request(asked, own.account)
-        cup = {"name": "Slingshot Cup", "text": "For *all*.", "game": "goliath", "section": 3}
-        number = own.post("/api/tournaments", cup).json()["board"]
-        for path in ("open", "entry"):
-            body = {} if path == "entry" else None
-            assert own.post(f"/api/tournaments/{number}/{path}", body).is_success
-        parts.notes.put(own.account, running, TEXTS["note"])
-        parts.follows.pinned.add(own.account, running)
-        parts.seen_texts.note(own.account, [running], 5)
-        parts.push_subscriptions.add(
-            own.account,
-            PushSubscription("https://push.example/1", b"p" * 65, b"s" * 16, "a phone", 1),
-        )
-        set_suspended(parts, "agathe", suspended=True, why="a reason to know")
-        set_suspended(parts, "agathe", suspended=False)
-        own.token = parts.tokens.issue(own.account, "my program", ["read", "play", "account"]).text
-        parts.sessions.open(own.account, "Firefox on a boat")
-        assert own.post("/api/challenges", {"game": "pow2", "note": "come"}).is_success
-        api.caught_up()
-        place = Place(api, own, other, third, (running, over))
-        yield place._replace(first=exported(place))
+    own, other, third = (api.player(name=name) for name in ("agathe", "bruno", "celeste"))
+    api.parts.accounts.change_of(
+        own.account,
+        lambda old: replace(
+            old, addresses=(MailAddress("a@x.example", verified=True),), real_name="Agathe Real"
+        ),
+    )
+    running, over = api.begun(own, other), api.begun(own, other, game="torere")
+    assert own.give(over, {"do": "resign"}).is_success
+    assert code_of(own.move(running, "m13-a1")) == "illegal-move"
+    draft = {"move": next(iter(whole_game("pow2")))}
+    assert own.put(f"/api/matches/{running}/draft", draft).is_success
+    assert own.post(f"/api/matches/{running}/chat", {"text": TEXTS["chat"]}).is_success
+    assert own.post("/api/messages", {"to": ["bruno"], "text": TEXTS["message"]}).is_success
+    assert other.post("/api/messages", {"to": ["agathe"], "text": TEXTS["answer"]}).is_success
+    assert other.post("/api/messages", {"to": ["celeste"], "text": "of others"}).is_success
+    assert own.post(f"/api/matches/{running}/claim", {"ply": 0, "text": TEXTS["claim"]}).is_success
+    for path in (f"following/matches/{running}", "following/players/bruno", "blocks/celeste"):
+        assert own.put(f"/api/account/{path}", None).is_success, path
+    assert own.put(f"/api/matches/{running}/chat/mute", None).is_success
+    parts = api.parts
+    club, asked = (parts.clubs.found(name, other.account) for name in ("Rook Club", "Pawn Club"))
+    parts.clubs.put_member(club, own.account, ClubRole.ORGANISER)
+    parts.clubs.announce(club, own.account, "we meet on Monday", b"c" * 16)
+    parts.clubs.announce(club, other.account, "of others", b"d" * 16)
+    parts.clubs.request(asked, own.account)
+    cup = {"name": "Slingshot Cup", "text": "For *all*.", "game": "goliath", "section": 3}
+    number = own.post("/api/tournaments", cup).json()["board"]
+    for path in ("open", "entry"):
+        body = {} if path == "entry" else None
+        assert own.post(f"/api/tournaments/{number}/{path}", body).is_success
+    parts.notes.put(own.account, running, TEXTS["note"])
+    parts.follows.pinned.add(own.account, running)
+    parts.seen_texts.note(own.account, [running], 5)
+    parts.push_subscriptions.add(
+        own.account, PushSubscription("https://push.example/1", b"p" * 65, b"s" * 16, "a phone", 1)
+    )
+    set_suspended(parts, "agathe", suspended=True, why="a reason to know")
+    set_suspended(parts, "agathe", suspended=False)
+    own.token = parts.tokens.issue(own.account, "my program", ["read", "play", "account"]).text
+    parts.sessions.open(own.account, "Firefox on a boat")
+    assert own.post("/api/challenges", {"game": "pow2", "note": "come"}).is_success
+    api.caught_up()
+    place = Place(api, own, other, third, (running, over))
+    return place._replace(first=exported(place))
 
 
 def exported(place: Place, language: str = "en") -> dict[str, bytes]:
@@ -126,23 +124,12 @@ def test_every_key_that_names_the_account_in_its_data_is_known_too(place):
     marks = (own.account, own.account.hex().encode(), b"agathe")
     rows, found = all_rows(), set()
     for key in data.scan_iter("*", count=1000):
-        kept = data.dump(key) if data.type(key) == b"stream" else repr(whole(data, key)).encode()
+        kept = data.dump(key) if data.type(key) == b"stream" else repr(content(data, key)).encode()
         if any(mark in key or mark in kept or repr(mark)[2:-1].encode() in kept for mark in marks):
             found.add(row_of(key.decode(), rows) or key.decode())
     assert "{a:<hex>}:box" in found
     assert "{p:<name>:b<bucket>}:<generation>:..." in found
     assert found - {*FILES, *LEFT_OUT} == set()
-
-
-def whole(data: Any, key: bytes) -> Any:
-    """All that a key has."""
-    return {
-        b"string": lambda: data.get(key),
-        b"hash": lambda: data.hgetall(key),
-        b"list": lambda: data.lrange(key, 0, -1),
-        b"set": lambda: data.smembers(key),
-        b"zset": lambda: data.zrange(key, 0, -1),
-    }[data.type(key)]()
 
 
 def test_the_file_has_everything_that_the_account_wrote_and_was_written(place):
@@ -220,17 +207,15 @@ def test_a_match_that_can_not_be_read_is_named_and_the_others_are_there(place, m
     assert f"matches/{over}.svg" in files
 
 
-def test_the_page_the_api_and_the_terminal_give_the_same_file(place, tmp_path: Path, capsys):
+def test_the_page_the_api_and_the_terminal_give_the_same_file(place, tmp_path: Path, capsys, come):
     api, own = place.api, place.own
     asked = api.http.get("/api/account/export", headers=own.headers)
     assert asked.headers["content-type"] == "application/zip"
     assert asked.headers["content-disposition"] == 'attachment; filename="matchpost-agathe.zip"'
-    with door(api) as come:
-        guest = come()
-        assert guest.log_in("agathe").status_code == 303
-        sent = guest.send("/account/export", {}, on="/account")
-        assert sent.headers["cache-control"] == "no-store"
-        assert come().http.post("/account/export", data={"csrf": "x"}).status_code in (303, 403)
+    guest = come("agathe")
+    sent = guest.send("/account/export", {}, on="/account")
+    assert sent.headers["cache-control"] == "no-store"
+    assert come().http.post("/account/export", data={"csrf": "x"}).status_code in (303, 403)
     file = tmp_path / "own.zip"
     assert change_accounts(api, "export", "Agathe", str(file)) == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -252,28 +237,24 @@ def test_the_page_the_api_and_the_terminal_give_the_same_file(place, tmp_path: P
     assert not (tmp_path / "b").exists()
 
 
-def test_an_old_session_gives_the_password_again_and_a_token_needs_its_scope(place):
+def test_an_old_session_gives_the_password_again_and_a_token_needs_its_scope(place, come):
     api, parts = place.api, place.api.parts
     read = parts.tokens.issue(place.own.account, "reads", ["read"]).text
     refused = api.http.get("/api/account/export", headers={"Authorization": f"Bearer {read}"})
     assert code_of(refused) == "missing-scope"
-    with door(api) as come:
-        guest = come()
-        guest.log_in("agathe")
-        for key in parts.data.scan_iter("{w:*"):
-            data = parts.data.get(key)
-            parts.data.set(key, _aged(data), keepttl=True)
-        assert "password" in guest.page("/account").split('action="/account/export"')[1][:400]
-        answer = guest.send("/account/export", {}, on="/account")
-        assert answer.status_code == 403
-        given = guest.send("/account/export", {"password": PASSWORD}, on="/account")
-        assert given.content[:2] == b"PK"
+    guest = come("agathe")
+    for key in parts.data.scan_iter("{w:*"):
+        data = parts.data.get(key)
+        parts.data.set(key, _aged(data), keepttl=True)
+    assert "password" in guest.page("/account").split('action="/account/export"')[1][:400]
+    answer = guest.send("/account/export", {}, on="/account")
+    assert answer.status_code == 403
+    given = guest.send("/account/export", {"password": PASSWORD}, on="/account")
+    assert given.content[:2] == b"PK"
 
 
 def _aged(data: bytes) -> bytes:
     """A session's record as if it had been opened an hour ago."""
-    from msgspec import msgpack  # noqa: PLC0415
-
     record = msgpack.decode(data[32:])
     record["created"] -= 3_600_000
     return data[:32] + msgpack.encode(record)

@@ -1,7 +1,6 @@
 """Pairing from outside: who may pair whom, all or none, and each match once whatever breaks."""
 
 import json
-from collections.abc import Iterator
 from itertools import count
 
 import pytest
@@ -11,7 +10,7 @@ from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
 from infra.people import pairing_batches
 from infra.people.clubs import ClubRole
-from infra.people.moderation import Sanction, SanctionKind
+from infra.people.pairing_batches import PairingBatch
 from infra.projections.match_lists import MatchFilter
 from services.app import tournaments
 from services.app.accounts import erase_account, set_suspended
@@ -24,16 +23,14 @@ from services.app.own_data import own_files
 from services.app.pairings import PairedBatch, PairingPlan, WantedPairing, batch_of, pair
 from services.app.play import submit
 from services.app.tournament_plans import TournamentPlan
+from tests.app.test_tournaments import impose
 from tests.helpers.api import Api, Player
 
 _KEYS = count()
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("pairings")) as api:
-        api.parts.admissions.change({"clubs": "members"})
-        yield api
+def prepare(api: Api) -> None:
+    api.parts.admissions.change({"clubs": "members"})
 
 
 class World:
@@ -64,6 +61,12 @@ class World:
         actor = Actor(account, "test", key or str(next(_KEYS)))
         return submit(self.api.parts, pair(self.api.parts, actor, plan))
 
+    def batch(self, plan: PairingPlan, key: str = "", by: Player | None = None) -> PairingBatch:
+        """Pair, where nothing is refused."""
+        batch = self.pair(plan, key, by).batch
+        assert batch is not None
+        return batch
+
     def codes(self, plan: PairingPlan) -> list[Code | None]:
         """Why each pairing of a plan is refused; nothing has started and nothing is stored then."""
         before = len(self.api.parts.pairing_batches.of(self.organiser.account))
@@ -83,17 +86,9 @@ def world(api: Api) -> World:
     return World(api)
 
 
-def impose(api: Api, player: Player) -> None:
-    """Keep a player from new matches."""
-    now = api.parts.store.now()
-    held = Sanction(id="", kind=SanctionKind.NO_MATCHES, since=now, by=b"", why="rude")
-    api.parts.moderation.impose(player.account, held)
-
-
 def test_matches_of_a_batch_begin_at_once_with_its_terms_between_members(world: World) -> None:
     a, b, c = world.members
-    batch = world.pair(world.plan((a, b), (b, c))).batch
-    assert batch is not None
+    batch = world.batch(world.plan((a, b), (b, c)))
     assert [one.label for one in batch.pairings] == ["board 1", "board 2"]
     state = load_state(world.api.parts, batch.pairings[1].board)
     assert state.seats == (b.account, c.account)
@@ -104,12 +99,10 @@ def test_matches_of_a_batch_begin_at_once_with_its_terms_between_members(world: 
 
 def test_a_repeated_batch_has_the_same_boards_and_another_plan_is_refused(world: World) -> None:
     plan = world.plan()
-    first, again = (world.pair(plan, "round 1").batch for _ in range(2))
-    assert first is not None
-    assert first == again
+    first = world.batch(plan, "round 1")
+    assert first == world.batch(plan, "round 1")
     assert world.refused(replace(plan, game="torere"), "round 1") == Code.ID_REUSED
-    other = world.pair(plan, "round 2").batch
-    assert other is not None
+    other = world.batch(plan, "round 2")
     assert other.pairings[0].board != first.pairings[0].board
 
 
@@ -122,27 +115,20 @@ def test_one_refused_pairing_stops_all_and_each_has_its_own_reason(world: World)
     unknown = replace(plan.pairings[0], game="chess-of-nowhere")
     plan = replace(plan, pairings=(*plan.pairings, nobody, misread, unknown))
     codes = world.codes(plan)
-    assert codes[:5] == [
-        None,
-        Code.AGAINST_TERMS,
-        Code.BAD_PLAYERS,
-        Code.BAD_PLAYERS,
-        Code.UNKNOWN_USER,
-    ]
+    wrong = [Code.AGAINST_TERMS, Code.BAD_PLAYERS, Code.BAD_PLAYERS, Code.UNKNOWN_USER]
+    assert codes[:5] == [None, *wrong]
     assert codes[5] in (Code.BAD_OPTION, Code.UNKNOWN_OPTION)
     assert codes[6] == Code.UNKNOWN_GAME
-    assert world.pair(world.plan((a, b))).batch is not None
+    world.batch(world.plan((a, b)))
 
 
 def test_a_block_either_way_refuses_a_pair_and_names_both(world: World) -> None:
     a, b, c = world.members
     add_block(world.api.parts, b.account, a.name)
     paired = world.pair(world.plan((a, b), (b, a), (a, c)))
-    first, second, third = paired.refused
-    assert first is not None
-    assert second is not None
-    assert (first.code, second.code, third) == (Code.NOT_WANTED, Code.NOT_WANTED, None)
-    assert first.sentence == f"{b.name} doesn't want to play with {a.name}" == second.sentence
+    said = Code.NOT_WANTED, f"{b.name} doesn't want to play with {a.name}"
+    found = [one and (one.code, one.sentence) for one in paired.refused]
+    assert found == [said, said, None]
 
 
 def test_suspended_and_sanctioned_players_are_not_paired(world: World) -> None:
@@ -156,7 +142,7 @@ def test_only_organisers_of_an_open_club_that_says_so_pair(world: World) -> None
     plan, parts = world.plan(), world.api.parts
     assert world.refused(plan, by=world.members[2]) == Code.NOT_AN_ORGANISER
     parts.clubs.put_member(world.club, world.members[2].account, ClubRole.ORGANISER)
-    assert world.pair(plan, by=world.members[2]).batch is not None
+    world.batch(plan, by=world.members[2])
     world.allow(pairs=False)
     assert world.refused(plan) == Code.NOT_WANTED
     world.allow(pairs=True)
@@ -183,8 +169,7 @@ def test_entrants_of_a_tournament_are_paired_on_its_terms_alone(world: World) ->
         submit(parts, tournaments.enter(parts, acting(player), number))
     plan = world.plan((a, b))
     plan = PairingPlan(tournament=number, pairings=plan.pairings)
-    batch = world.pair(plan).batch
-    assert batch is not None
+    batch = world.batch(plan)
     state = load_state(parts, batch.pairings[0].board)
     assert state.clock is not None
     assert (state.rules, state.clock.terms.rated, state.pairing) == ("goliath/1", True, None)
@@ -224,8 +209,7 @@ def test_a_batch_that_was_killed_in_the_middle_is_repeated_and_each_match_begins
             world.pair(plan, key)
     stored = parts.pairing_batches.get(world.organiser.account, key)
     assert (stored is None) == (point == "numbered")
-    batch = world.pair(plan, key).batch
-    assert batch is not None
+    batch = world.batch(plan, key)
     assert stored in (None, batch)
     world.api.caught_up()
     for player in world.members:
@@ -247,28 +231,25 @@ def test_the_batch_lists_its_matches_and_others_do_not_see_it(world: World) -> N
     with pytest.raises(Refusal) as reason:
         batch_of(parts, world.members[0].account, "listed")
     assert reason.value.code == Code.NOT_FOUND
-    assert world.pair(world.plan(), "listed").batch is not None
+    world.batch(world.plan(), "listed")
 
 
 def test_the_oldest_batches_are_dropped_and_still_start_nothing_twice(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pairing_batches, "MOST_BATCHES", 2)
-    first = world.pair(world.plan(), "a").batch
-    assert first is not None
+    first = world.batch(world.plan(), "a")
     for key in ("b", "c"):
         world.pair(world.plan(), key)
     kept = world.api.parts.pairing_batches.of(world.organiser.account)
     assert kept.keys() == {"b", "c"}
-    again = world.pair(world.plan(), "a").batch
-    assert again is not None
+    again = world.batch(world.plan(), "a")
     assert again.pairings == first.pairings
     assert len(world.api.parts.store.events(first.pairings[0].board)) == 1
 
 
 def test_batches_are_in_the_data_of_their_organiser(world: World) -> None:
-    batch = world.pair(world.plan(), "own").batch
-    assert batch is not None
+    batch = world.batch(world.plan(), "own")
     files = {one.name: one.content for one in own_files(world.api.parts, world.organiser.account)}
     found = json.loads(files["pairings.json"])["own"]
     assert found["of"] == f"club {world.club.path}"

@@ -17,16 +17,11 @@ from infra.store.outcomes import CommandOutcome
 from services.app.commands import Move, Resign, act
 from services.app.context import Actor
 from services.app.matches import load_state
-from services.app.play import (
-    CommandPending,
-    Course,
-    LoopPlay,
-    RecordedRefusal,
-    submit,
-)
+from services.app.play import CommandPending, Course, LoopPlay, RecordedRefusal, submit
 from services.app.puzzles import MOST_MOVES, solution_commands
 from services.app.rematch import rematch, rematch_command
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.helpers.examples import refused
 
 
 class InLoop:
@@ -191,33 +186,21 @@ def test_a_match_that_gathered_gathers_again(terminal):
     assert board_of(ask(terminal, board, "alice", "powerdrain")) == number
 
 
-def test_only_players_ask_for_one(terminal):
-    assert ask(terminal, ended(terminal), "carol").code == Code.NOT_A_PLAYER
-
-
-def test_a_puzzle_has_none(terminal):
-    board = board_of(terminal.do("one challenge alice"))
-    answer = ask(terminal, board, "alice", "one")
-    assert (answer.code, answer.sentence) == (
-        Code.BAD_PLAYERS,
-        f"match {board} is a puzzle: start one again in place of a rematch",
-    )
-
-
-def test_a_player_who_blocks_the_other_is_not_asked(terminal):
-    board = ended(terminal)
+def test_who_gets_no_rematch(terminal):
+    """Strangers, players of a puzzle, of a match whose other player blocks them, and of one who has left."""
+    puzzle = board_of(terminal.do("one challenge alice"))
+    over = ended(terminal)
+    refusals = [(Code.NOT_A_PLAYER, ask(terminal, over, "carol"))]
+    refusals.append((Code.BAD_PLAYERS, ask(terminal, puzzle, "alice", "one")))
     assert terminal.do("block alice mad-hatter bob").code == ""
-    assert ask(terminal, board, "bob").code == Code.NOT_WANTED
-
-
-def test_a_player_who_has_left_gets_no_match(terminal):
-    board = ended(terminal)
+    refusals.append((Code.NOT_WANTED, ask(terminal, over)))
     assert terminal.do("delete alice mad-hatter").code == ""
-    answer = ask(terminal, board, "bob")
-    assert (answer.code, answer.sentence) == (
-        Code.UNKNOWN_USER,
-        "a player of this match has deleted their account; challenge somebody else",
-    )
+    refusals.append((Code.UNKNOWN_USER, ask(terminal, over)))
+    assert [code for code, _ in refusals] == [answer.code for _, answer in refusals]
+    said = f"match {puzzle} is a puzzle: start one again in place of a rematch"
+    assert refusals[1][1].sentence == said
+    left = "a player of this match has deleted their account; challenge somebody else"
+    assert refusals[3][1].sentence == left
 
 
 def test_rematches_count_among_the_starts_that_wait(terminal):
@@ -228,10 +211,8 @@ def test_rematches_count_among_the_starts_that_wait(terminal):
 
 
 @pytest.fixture
-def app() -> Iterator[FakeApp]:
-    terminal = Terminal(FakeApp())
-    yield terminal.app
-    terminal.app.close()
+def app(terminal: Terminal) -> FakeApp:
+    return terminal.app
 
 
 def solve(
@@ -250,22 +231,17 @@ def test_a_solution_is_one_match_that_ends_with_its_last_move(app):
     assert len({command.id for command in (start, *played)}) == 6
 
 
-@pytest.mark.parametrize(
-    ("key", "moves", "code"),
-    [
+def test_a_solution_that_breaks_the_rules_starts_nothing(app):
+    before = app.store.allocate(b"before the puzzle")
+    for key, moves, code in (
         ("one", [], Code.BAD_REQUEST),
         ("one", ["a5", "a5"], Code.ILLEGAL_MOVE),
         ("one", ["z99"], Code.UNREADABLE_MOVE),
         ("one", ["a5", "done", "c3"], Code.MATCH_OVER),
         ("one", ["a5", "-a5"] * MOST_MOVES, Code.TOO_LONG),
         ("pow2", ["m13-j7"], Code.BAD_PLAYERS),
-    ],
-)
-def test_a_solution_that_breaks_the_rules_starts_nothing(app, key, moves, code):
-    before = app.store.allocate(b"before the puzzle")
-    with pytest.raises(Refusal) as caught:
-        solve(app, key, moves)
-    assert caught.value.code is code
+    ):
+        refused(code, solve, app, key, moves)
     assert app.store.allocate(b"after the puzzle") == before + 1
 
 
@@ -274,17 +250,14 @@ def test_what_was_ended_by_its_solver_is_not_ended_twice(app):
     assert (last.command.text, last.command.ply) == ("done", 1)
 
 
-@pytest.mark.parametrize(
-    ("key", "rank", "points"),
-    [
+def test_points_are_more_for_a_better_score_and_never_above_the_limit():
+    for key, rank, points in (
         ("one", (-31, 9), 31),
         ("two", (-35, 20), 35),
         ("duo", (-40,), 40),
         ("jump", (-12, 12, 0), 12),
         ("jump", (-32, 32, 0), 32),
         ("jump", (-32, 1, 20), 63),
-    ],
-)
-def test_points_are_more_for_a_better_score_and_never_above_the_limit(key, rank, points):
-    rules = latest_rules(key)
-    assert rules.points(rank) == points <= rules.most_points
+    ):
+        rules = latest_rules(key)
+        assert rules.points(rank) == points <= rules.most_points, (key, rank)

@@ -9,21 +9,11 @@ import pytest
 
 from domain.engine.search import Evaluation
 from domain.fairness import Commitment
-from domain.match.commands import (
-    AnswerOffer,
-    GiveRuling,
-    MakeOffer,
-    ResignMatch,
-    StartMatch,
-)
+from domain.match.commands import AnswerOffer, GiveRuling, MakeOffer, ResignMatch, StartMatch
 from domain.match.deals import DealKind, deal_kind
-from domain.match.events import (
-    Called,
-    Committed,
-    MatchStarted,
-    Revealed,
-)
+from domain.match.events import Called, Committed, MatchStarted, Revealed
 from domain.match.state import Reason
+from domain.records import AccountId
 from domain.rules import GameOutcome, rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.redis import keys
@@ -48,16 +38,17 @@ def test_a_refused_move_of_an_engine_does_not_keep_the_next_engine_from_moving(
     assert bench.state().ply == 1
 
 
-def test_a_robot_commits_to_a_text_that_nobody_can_know(bench: RobotBench) -> None:
-    own = b"my own text"
+def gathering(bench: RobotBench, *seats: AccountId, commitments: tuple[Commitment, ...]) -> None:
+    """Have alice start a match of halves that gathers, in which some have committed."""
     start = StartMatch(
-        rules="halves/1",
-        options=(),
-        seats=(ALICE, EASY, MEDIUM),
-        gather=True,
-        commitments=(Commitment(sha256(own).digest()), Commitment(), Commitment()),
+        rules="halves/1", options=(), seats=seats, gather=True, commitments=commitments
     )
     bench.do(ALICE, start)
+
+
+def test_a_robot_commits_to_a_text_that_nobody_can_know(bench: RobotBench) -> None:
+    own = Commitment(sha256(b"my own text").digest())
+    gathering(bench, ALICE, EASY, MEDIUM, commitments=(own, Commitment(), Commitment()))
     assert bench.answer()
     assert bench.answer()
     assert bench.state().sealed
@@ -77,18 +68,11 @@ def test_a_robot_commits_to_a_text_that_nobody_can_know(bench: RobotBench) -> No
 
 def test_a_robot_reveals_its_text_where_the_seal_went_without_it(bench: RobotBench) -> None:
     """The commitment was made when the match was called, and the drain lacked the secret."""
-    seats = (ALICE, EASY)
     commitment = bench.app.words.commitment(1, EASY)
     text = bench.app.words.text(1, EASY)
     bench.client.set(keys.DRAW_TEXTS, bytes(32))
-    start = StartMatch(
-        rules="halves/1",
-        options=(),
-        seats=seats,
-        gather=True,
-        commitments=(Commitment(sha256(b"t").digest()), commitment),
-    )
-    bench.do(ALICE, start)
+    own = Commitment(sha256(b"t").digest())
+    gathering(bench, ALICE, EASY, commitments=(own, commitment))
     assert 1 in bench.state().waits
     assert bench.answer()
     assert [o.body.text for o in bench.history() if isinstance(o.body, Revealed)] == [text]
@@ -96,10 +80,7 @@ def test_a_robot_reveals_its_text_where_the_seal_went_without_it(bench: RobotBen
 
 def test_a_robot_agrees_that_the_server_deals_where_a_person_lost_a_text(bench: RobotBench) -> None:
     own = Commitment(sha256(b"lost").digest()), bench.app.words.commitment(1, EASY)
-    start = StartMatch(
-        rules="halves/1", options=(), seats=(ALICE, EASY), gather=True, commitments=own
-    )
-    bench.do(ALICE, start)
+    gathering(bench, ALICE, EASY, commitments=own)
     assert not bench.answer()
     bench.do(ALICE, MakeOffer(kind="deal"))
     assert bench.answer()

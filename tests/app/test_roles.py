@@ -1,7 +1,6 @@
 """Roles that operators give, and the record of what was done with them."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -23,10 +22,12 @@ from tests.helpers.examples import refused
 from tests.helpers.subcommands import change_accounts
 
 
-@pytest.fixture
-def api(tmp_path) -> Iterator[Api]:
-    with Api(tmp_path) as api:
-        yield api
+@pytest.fixture(autouse=True)
+def _no_acts_and_no_operators(api: Api) -> None:
+    api.parts.data.delete(keys.ACTS)
+    accounts = api.parts.accounts
+    for name in accounts.name_of(accounts.holders(AccountRole.OPERATOR)):
+        accounts.set_role(name, AccountRole.OPERATOR, held=False)
 
 
 def role(api: Api, *names: str, held: bool = True) -> int:
@@ -37,10 +38,8 @@ def test_the_terminal_gives_roles_and_takes_them(api, capsys):
     ann, ben = api.player(), api.player()
     assert role(api, "operator", ann.name, ben.name.upper()) == 0
     assert role(api, "moderator", ben.name) == 0
-    assert api.parts.accounts.record_of(ben.account).roles == (
-        AccountRole.MODERATOR,
-        AccountRole.OPERATOR,
-    )
+    both = (AccountRole.MODERATOR, AccountRole.OPERATOR)
+    assert api.parts.accounts.record_of(ben.account).roles == both
     assert role(api, "operator", ben.name, held=False) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"{ann.name} is now an operator",
@@ -56,22 +55,23 @@ def test_the_terminal_gives_roles_and_takes_them(api, capsys):
 def test_a_role_counts_as_long_as_it_is_held_and_its_account_open(api):
     ann, ben, cleo = (api.player() for _ in range(3))
     app = api.parts
-    for check, code in (
-        (require_operator, Code.NOT_AN_OPERATOR),
-        (require_moderator, Code.NOT_A_MODERATOR),
-    ):
-        refused(code, check, app, ann.account)
-        check(app, TERMINAL)
+    refused(Code.NOT_AN_OPERATOR, require_operator, app, ann.account)
+    refused(Code.NOT_A_MODERATOR, require_moderator, app, ann.account)
+    require_operator(app, TERMINAL)
+    require_moderator(app, TERMINAL)
     set_role(app, TERMINAL, ann.name, AccountRole.OPERATOR, held=True)
     set_role(app, ann.account, ben.name, AccountRole.MODERATOR, held=True)
     require_operator(app, ann.account)
     require_moderator(app, ann.account)
     require_moderator(app, ben.account)
     refused(Code.NOT_AN_OPERATOR, require_operator, app, ben.account)
-    refused(
-        Code.NOT_AN_OPERATOR, set_role, app, ben.account, cleo.name, AccountRole.ARBITER, held=True
-    )
-    refused(Code.NOT_WANTED, set_role, app, ann.account, ann.name, AccountRole.OPERATOR, held=False)
+    create_robot_accounts(app.data, AccountMacs())
+    for code, by, whom, held in (
+        (Code.NOT_AN_OPERATOR, ben.account, cleo.name, True),
+        (Code.NOT_WANTED, ann.account, ann.name, False),
+        (Code.NOT_WANTED, TERMINAL, "robot-hard", True),
+    ):
+        refused(code, set_role, app, by, whom, AccountRole.OPERATOR, held=held)
     set_suspended(app, ben.name, suspended=True, by=ann.account)
     assert not has_role(app, ben.account, AccountRole.MODERATOR)
     assert not has_role(app, None, AccountRole.MODERATOR)
@@ -91,25 +91,11 @@ def test_nobody_else_can_do_what_an_operator_does_and_nothing_happens(api):
     ):
         refused(Code.NOT_AN_OPERATOR, act, app, *args, by=ann.account)
     refused(Code.NOT_AN_OPERATOR, set_suspended, app, ann.name, suspended=True, by=ann.account)
-    refused(
-        Code.TOO_LONG, set_suspended, app, ann.name, suspended=True, why="x" * (MOST_OF_REASON + 1)
-    )
+    why = "x" * (MOST_OF_REASON + 1)
+    refused(Code.TOO_LONG, set_suspended, app, ann.name, suspended=True, why=why)
     refused(Code.NOT_A_MODERATOR, acts_of, app, ann.account)
     assert app.acts.newest(9) == []
     assert not app.accounts.record_of(ann.account).suspended
-
-
-def test_a_robot_has_no_role(api):
-    create_robot_accounts(api.parts.data, AccountMacs())
-    refused(
-        Code.NOT_WANTED,
-        set_role,
-        api.parts,
-        TERMINAL,
-        "robot-hard",
-        AccountRole.OPERATOR,
-        held=True,
-    )
 
 
 def test_each_act_is_recorded_with_who_what_and_why_in_both_languages(api, capsys):

@@ -1,7 +1,8 @@
 """Tournaments as players and organisers use them: who may make, see and enter one, and what becomes of entries."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from services.app import tournaments
 from services.app.accounts import erase_account
 from services.app.cases import cases_of
 from services.app.clubs import ClubChanges, change_club, found_club, join
-from services.app.context import Actor, App
+from services.app.context import Actor
 from services.app.disputes import ClaimAction, RuleAction, Verdict, dispute
 from services.app.matches import load_state, statements_of
 from services.app.play import Course, submit
@@ -39,12 +40,9 @@ PLAN = TournamentPlan(name="Slingshot Cup", game="goliath", section=3, players=3
 _KEYS = count()
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("tournaments")) as api:
-        api.parts.admissions.change({"clubs": "members"})
-        create_robot_accounts(api.parts.people, AccountMacs())
-        yield api
+def prepare(api: Api) -> None:
+    api.parts.admissions.change({"clubs": "members"})
+    create_robot_accounts(api.parts.people, AccountMacs())
 
 
 def actor(player: Player) -> Actor:
@@ -52,9 +50,9 @@ def actor(player: Player) -> Actor:
 
 
 def made(api: Api, organiser: Player, plan: TournamentPlan = PLAN, *, opened: bool = True) -> int:
-    answered = submit(api.parts, tournaments.draft_tournament(api.parts, actor(organiser), plan))
+    answered = do(api, organiser, tournaments.draft_tournament, plan)
     if opened:
-        submit(api.parts, tournaments.open_entry(api.parts, actor(organiser), answered.board))
+        do(api, organiser, tournaments.open_entry, answered.board)
     return answered.board
 
 
@@ -66,12 +64,18 @@ def tick(api: Api) -> None:
 
 
 def enter(api: Api, player: Player, number: int, robot: str = "") -> None:
-    submit(api.parts, tournaments.enter(api.parts, actor(player), number, robot))
+    do(api, player, tournaments.enter, number, robot)
 
 
-def refused_code(api: Api, asked: object) -> Code:
+def do(api: Api, player: Player, what: Callable[..., Course[Answered]], *given: Any) -> Answered:
+    """Have a player do something with a tournament."""
+    return submit(api.parts, what(api.parts, actor(player), *given))
+
+
+def code(api: Api, player: Player, what: Callable[..., Course[Answered]], *given: Any) -> Code:
+    """The code with which it is refused."""
     with pytest.raises(Refusal) as refusal:
-        submit(api.parts, asked)  # type: ignore[arg-type]
+        do(api, player, what, *given)
     return refusal.value.code
 
 
@@ -100,10 +104,9 @@ def test_a_draft_is_its_organisers_alone(api: Api) -> None:
 def test_terms_that_cannot_be_are_refused(api: Api) -> None:
     organiser = api.player()
     plan = replace(PLAN, game="pow2", section=2)
-    asked = tournaments.draft_tournament(api.parts, actor(organiser), plan)
-    assert refused_code(api, asked) == Code.BAD_OPTION
-    asked = tournaments.draft_tournament(api.parts, actor(organiser), replace(PLAN, game="no"))
-    assert refused_code(api, asked) == Code.UNKNOWN_GAME
+    assert code(api, organiser, tournaments.draft_tournament, plan) == Code.BAD_OPTION
+    plan = replace(PLAN, game="no")
+    assert code(api, organiser, tournaments.draft_tournament, plan) == Code.UNKNOWN_GAME
 
 
 def test_an_organiser_has_a_few_at_a_time(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,9 +114,8 @@ def test_an_organiser_has_a_few_at_a_time(api: Api, monkeypatch: pytest.MonkeyPa
     organiser = api.player()
     number = made(api, organiser)
     api.caught_up()
-    asked = tournaments.draft_tournament(api.parts, actor(organiser), PLAN)
-    assert refused_code(api, asked) == Code.TOO_MANY
-    submit(api.parts, tournaments.cancel(api.parts, actor(organiser), number))
+    assert code(api, organiser, tournaments.draft_tournament, PLAN) == Code.TOO_MANY
+    do(api, organiser, tournaments.cancel, number)
     api.caught_up()
     assert made(api, organiser) > number
 
@@ -139,16 +141,17 @@ def test_a_tournament_of_a_club_is_for_its_members(api: Api) -> None:
     )
     join(api.parts, member.account, path)
     number = made(api, organiser, replace(PLAN, club=path))
-    asked = tournaments.enter(api.parts, actor(stranger), number)
-    assert refused_code(api, asked) == Code.AGAINST_TERMS
+    assert code(api, stranger, tournaments.enter, number) == Code.AGAINST_TERMS
     enter(api, member, number)
     change_club(api.parts, organiser.account, path, ClubChanges(visible_to=ClubAudience.CLUB))
     refused(Code.UNKNOWN_TOURNAMENT, view_of, api.parts, stranger.account, number)
     assert number not in names(api, None, "open")
     assert number in names(api, member.account, "open")
     mine = replace(PLAN, club=path)
-    asked = tournaments.draft_tournament(api.parts, actor(stranger), mine)
-    assert refused_code(api, asked) in (Code.UNKNOWN_CLUB, Code.NOT_AN_ORGANISER)
+    assert code(api, stranger, tournaments.draft_tournament, mine) in (
+        Code.UNKNOWN_CLUB,
+        Code.NOT_AN_ORGANISER,
+    )
     api.parts.clubs.put_member(api.parts.clubs.at(path), member.account, ClubRole.ORGANISER)
     assert made(api, member, mine)
 
@@ -156,51 +159,48 @@ def test_a_tournament_of_a_club_is_for_its_members(api: Api) -> None:
 def test_an_organiser_enters_robots_where_the_tournament_says_so(api: Api) -> None:
     organiser, other = api.players()
     without, with_robots = made(api, organiser), made(api, organiser, replace(PLAN, robots=True))
-    asked = tournaments.enter(api.parts, actor(organiser), without, "robot-easy")
-    assert refused_code(api, asked) == Code.AGAINST_TERMS
-    asked = tournaments.enter(api.parts, actor(other), with_robots, "robot-easy")
-    assert refused_code(api, asked) == Code.NOT_AN_ORGANISER
-    asked = tournaments.enter(api.parts, actor(organiser), with_robots, other.name)
-    assert refused_code(api, asked) == Code.AGAINST_TERMS
+    assert code(api, organiser, tournaments.enter, without, "robot-easy") == Code.AGAINST_TERMS
+    assert code(api, other, tournaments.enter, with_robots, "robot-easy") == Code.NOT_AN_ORGANISER
+    assert code(api, organiser, tournaments.enter, with_robots, other.name) == Code.AGAINST_TERMS
     enter(api, organiser, with_robots, "robot-easy")
     assert len(view_of(api.parts, None, with_robots).players) == 1
 
 
-def test_the_organiser_changes_name_and_text(api: Api) -> None:
+def test_the_organiser_changes_name_and_text_and_lists_have_names(api: Api) -> None:
     organiser, other = api.players()
     number = made(api, organiser)
     tournaments.change_text(api.parts, organiser.account, number, "Sling Cup", "Bring *stones*.")
     assert view_of(api.parts, None, number).said.text == "Bring *stones*."
-    refused(
-        Code.NOT_AN_ORGANISER, tournaments.change_text, api.parts, other.account, number, "x", ""
-    )
-    refused(Code.BAD_NAME, tournaments.change_text, api.parts, organiser.account, number, " ", "")
-
-
-def test_a_list_that_there_is_not_is_refused(api: Api) -> None:
+    change = tournaments.change_text
+    refused(Code.NOT_AN_ORGANISER, change, api.parts, other.account, number, "x", "")
+    refused(Code.BAD_NAME, change, api.parts, organiser.account, number, " ", "")
     refused(Code.BAD_REQUEST, tournaments_for, api.parts, None, "best")
 
 
 # players who leave
 
 
-def running(api: Api, count: int = 4) -> tuple[Player, list[Player], int]:
-    """Return the organiser, the players and the number of a section in which all matches have begun."""
-    organiser, *players = api.players(count + 1)
+def begun(api: Api, organiser: Player, players: list[Player]) -> int:
+    """The number of a tournament whose matches have begun."""
+    count = len(players)
     number = made(api, organiser, replace(PLAN, section=count, players=count))
     for one in players:
         enter(api, one, number)
     tick(api)
     until(lambda: len(api.parts.tournaments.matches(number)) == count * (count - 1) // 2)
+    return number
+
+
+def running(api: Api, count: int = 4) -> tuple[Player, list[Player], int]:
+    """Return the organiser, the players and the number of a section in which all matches have begun."""
+    organiser, *players = api.players(count + 1)
+    number = begun(api, organiser, players)
     by_number = [one.account for one in view_of(api.parts, None, number).state.entrants]
     return organiser, sorted(players, key=lambda one: by_number.index(one.account)), number
 
 
 def take_out(api: Api, director: Player, player: Player, number: int, kind: str) -> None:
-    asked = tournaments.withdraw(
-        api.parts, actor(director), number, player.name, kind, "No word for six weeks."
-    )
-    submit(api.parts, asked)
+    do(api, director, tournaments.withdraw, number, player.name, kind, "No word for six weeks.")
 
 
 def own_boards(api: Api, player: Player, number: int) -> list[int]:
@@ -257,50 +257,36 @@ def test_the_last_withdrawal_finishes_the_tournament(api: Api) -> None:
         take_out(api, organiser, one, number, "silent")
     view = view_of(api.parts, None, number)
     assert (view.state.phase, view.left) == (Phase.FINISHED, 0)
-    submit(api.parts, tournaments.confirm(api.parts, actor(organiser), number))
+    do(api, organiser, tournaments.confirm, number)
     assert [one.points for one in view_of(api.parts, None, number).state.places[0]]
 
 
 def test_nobody_rules_in_the_own_section_and_only_directors_do(api: Api) -> None:
     organiser, players, number = running(api)
     other = api.player()
-    for director, wanted in ((other, Code.NOT_AN_ORGANISER), (players[1], Code.NOT_AN_ORGANISER)):
-        asked = tournaments.withdraw(
-            api.parts, actor(director), number, players[0].name, "silent", "No word."
-        )
-        assert refused_code(api, asked) == wanted
+
+    def why(director: Player, leaver: Player, kind: str = "silent") -> Code:
+        return code(api, director, tournaments.withdraw, number, leaver.name, kind, "No word.")
+
+    for director in (other, players[1]):
+        assert why(director, players[0]) == Code.NOT_AN_ORGANISER
     for one in (players[1], other):
         set_role(api.parts, TERMINAL, one.name, AccountRole.ARBITER, held=True)
-    asked = tournaments.withdraw(
-        api.parts, actor(players[1]), number, players[0].name, "silent", "No word."
-    )
-    assert refused_code(api, asked) == Code.AGAINST_TERMS
+    assert why(players[1], players[0]) == Code.AGAINST_TERMS
     take_out(api, other, players[0], number, "silent")
-    asked = tournaments.withdraw(
-        api.parts, actor(organiser), number, players[0].name, "accepted", "Again."
-    )
-    assert refused_code(api, asked) == Code.TOO_LATE
-    asked = tournaments.withdraw(
-        api.parts, actor(organiser), number, players[1].name, "angry", "No word."
-    )
-    assert refused_code(api, asked) == Code.BAD_REQUEST
+    assert why(organiser, players[0], "accepted") == Code.TOO_LATE
+    assert why(organiser, players[1], "angry") == Code.BAD_REQUEST
 
 
 def take_over(api: Api, director: Player, number: int, player: Player, new: Player) -> None:
-    asked = tournaments.substitute(
-        api.parts, actor(director), number, player.name, new.name, "She is ill."
-    )
-    submit(api.parts, asked)
+    do(api, director, tournaments.substitute, number, player.name, new.name, "She is ill.")
 
 
 def test_a_volunteer_takes_over_a_place_and_its_matches_with_the_reasons(api: Api) -> None:
     organiser, players, number = running(api, 3)
     leaver, new = players[0], api.player()
-    assert (
-        refused_code(api, tournaments.volunteer(api.parts, actor(leaver), number))
-        == Code.ALREADY_ENTERED
-    )
-    submit(api.parts, tournaments.volunteer(api.parts, actor(new), number))
+    assert code(api, leaver, tournaments.volunteer, number) == Code.ALREADY_ENTERED
+    do(api, new, tournaments.volunteer, number)
     assert view_of(api.parts, new.account, number).volunteers
     boards = own_boards(api, leaver, number)
     take_over(api, organiser, number, leaver, new)
@@ -326,25 +312,21 @@ def test_only_directors_name_substitutes_and_only_volunteers_outside_the_own_sec
     new, arbiter = api.players()
     set_role(api.parts, TERMINAL, arbiter.name, AccountRole.ARBITER, held=True)
 
-    def code(director: Player, leaver: Player, substitute: Player) -> Code:
-        asked = tournaments.substitute(
-            api.parts, actor(director), number, leaver.name, substitute.name, "Ill."
-        )
-        return refused_code(api, asked)
+    def why(director: Player, leaver: Player, substitute: Player) -> Code:
+        named = (number, leaver.name, substitute.name, "Ill.")
+        return code(api, director, tournaments.substitute, *named)
 
-    assert code(players[1], players[0], new) == Code.NOT_AN_ORGANISER
-    assert code(organiser, players[0], new) == Code.AGAINST_TERMS
-    submit(api.parts, tournaments.volunteer(api.parts, actor(arbiter), number))
-    assert code(arbiter, players[0], arbiter) == Code.AGAINST_TERMS
-    assert code(organiser, new, arbiter) == Code.NOT_ENTERED
+    assert why(players[1], players[0], new) == Code.NOT_AN_ORGANISER
+    assert why(organiser, players[0], new) == Code.AGAINST_TERMS
+    do(api, arbiter, tournaments.volunteer, number)
+    assert why(arbiter, players[0], arbiter) == Code.AGAINST_TERMS
+    assert why(organiser, new, arbiter) == Code.NOT_ENTERED
     take_out(api, organiser, players[0], number, "silent")
-    assert code(organiser, players[0], arbiter) == Code.TOO_LATE
+    assert why(organiser, players[0], arbiter) == Code.TOO_LATE
     impose(api, new)
-    asked = tournaments.volunteer(api.parts, actor(new), number)
-    assert refused_code(api, asked) == Code.SANCTIONED
+    assert code(api, new, tournaments.volunteer, number) == Code.SANCTIONED
     fresh = made(api, organiser)
-    asked = tournaments.volunteer(api.parts, actor(players[1]), fresh)
-    assert refused_code(api, asked) == Code.NOT_STARTED
+    assert code(api, players[1], tournaments.volunteer, fresh) == Code.NOT_STARTED
 
 
 def test_a_deleted_account_is_no_longer_a_substitute_and_its_place_can_be_taken_over(
@@ -353,7 +335,7 @@ def test_a_deleted_account_is_no_longer_a_substitute_and_its_place_can_be_taken_
     organiser, players, number = running(api, 3)
     gone, new = api.players()
     for one in (gone, new):
-        submit(api.parts, tournaments.volunteer(api.parts, actor(one), number))
+        do(api, one, tournaments.volunteer, number)
     api.caught_up()
     erase_account(api.parts, gone.account)
     until(lambda: len(view_of(api.parts, None, number).state.volunteers) == 1)
@@ -367,83 +349,57 @@ def test_a_deleted_account_is_no_longer_a_substitute_and_its_place_can_be_taken_
 # --- directors of a tournament: who appoints them, what they decide, and who follows a
 
 
-def refusal_of(app: App, asked: Course[Answered]) -> Code:
-    with pytest.raises(Refusal) as refusal:
-        submit(app, asked)
-    return refusal.value.code
-
-
-def begun(api: Api, organiser: Player, players: list[Player]) -> int:
-    """The number of a tournament whose three matches have begun."""
-    app = api.parts
-    number = submit(app, tournaments.draft_tournament(app, actor(organiser), PLAN)).board
-    submit(app, tournaments.open_entry(app, actor(organiser), number))
-    for one in players:
-        submit(app, tournaments.enter(app, actor(one), number))
-    tick(api)
-    until(lambda: len(app.tournaments.matches(number)) == 3)
-    return number
-
-
-def test_the_organiser_appoints_directors_who_decide_matches(
-    api: Api,
-) -> None:
+def test_the_organiser_appoints_directors_who_decide_matches(api: Api) -> None:
     app = api.parts
     organiser, director, stranger, *players = api.players(6)
     number = begun(api, organiser, players)
     board = app.tournaments.matches(number)[0].board
+
+    def why(director: Player, board: int, result: str = "1-0") -> Code:
+        return code(api, director, adjudicate, number, board, result, "Far ahead.")
+
     for one in (director, stranger):
-        asked = adjudicate(app, actor(one), number, board, "1-0", "Far ahead.")
-        assert refusal_of(app, asked) is Code.NOT_AN_ORGANISER
-    named = appoint(app, actor(director), number, [director.name])
-    assert refusal_of(app, named) is Code.NOT_AN_ORGANISER
-    submit(app, appoint(app, actor(organiser), number, [director.name]))
+        assert why(one, board) == Code.NOT_AN_ORGANISER
+    assert code(api, director, appoint, number, [director.name]) == Code.NOT_AN_ORGANISER
+    do(api, organiser, appoint, number, [director.name])
     found = director_view(app, director.account, number)
     assert [one.board for one in found.matches] == sorted(one.board for one in found.matches)
     assert [one.left for one in found.players] == [2, 2, 2]
     refused(Code.NOT_AN_ORGANISER, director_view, app, stranger.account, number)
-    unknown = adjudicate(app, actor(director), number, number, "1-0", "Far ahead.")
-    assert refusal_of(app, unknown) is Code.UNKNOWN_BOARD
-    wrong = adjudicate(app, actor(director), number, board, "--", "Far ahead.")
-    assert refusal_of(app, wrong) is Code.BAD_REQUEST
-    submit(app, adjudicate(app, actor(director), number, board, "1-0", "Far ahead."))
+    assert why(director, number) == Code.UNKNOWN_BOARD
+    assert why(director, board, "--") == Code.BAD_REQUEST
+    do(api, director, adjudicate, number, board, "1-0", "Far ahead.")
     tick(api)
     until(lambda: load_state(app, board).over)
     (case,) = cases_of(app, players[0].account, board)[1]
     assert [step.text for step in case.steps] == ["Far ahead."]
-    again = adjudicate(app, actor(director), number, board, "0-1", "Far behind.")
-    assert refusal_of(app, again) is Code.TOO_LATE
+    assert why(director, board, "0-1") == Code.TOO_LATE
 
 
-def test_a_director_rules_on_claims_at_matches_of_the_tournament(
-    api: Api,
-) -> None:
+def test_a_director_rules_on_claims_at_matches_of_the_tournament(api: Api) -> None:
     app = api.parts
     organiser, stranger, *players = api.players(5)
     number = begun(api, organiser, players)
     board = app.tournaments.matches(number)[0].board
     claimant = next(one for one in players if one.account in load_state(app, board).seats)
-    submit(app, dispute(app, actor(claimant), board, ClaimAction(0, "The clock was wrong.")))
+    do(api, claimant, dispute, board, ClaimAction(0, "The clock was wrong."))
     api.caught_up()
     (waiting,) = director_view(app, organiser.account, number).claims
     assert waiting.board == board
     ruling = RuleAction(Verdict(kind="dismissed"), "It was right.")
     others = [one for one in players if one.account not in load_state(app, board).seats]
     for one in (stranger, *others):
-        asked = dispute(app, actor(one), board, ruling)
-        assert refusal_of(app, asked) is Code.NOT_AN_ARBITER
-    submit(app, dispute(app, actor(organiser), board, ruling))
+        assert code(api, one, dispute, board, ruling) is Code.NOT_AN_ARBITER
+    do(api, organiser, dispute, board, ruling)
     assert load_state(app, board).cases[0].arbiter == organiser.account
 
 
-def test_the_arbiters_follow_an_organiser_who_deletes_the_account(
-    api: Api,
-) -> None:
+def test_the_arbiters_follow_an_organiser_who_deletes_the_account(api: Api) -> None:
     app = api.parts
     organiser, arbiter, *players = api.players(5)
     set_role(app, TERMINAL, arbiter.name, AccountRole.ARBITER, held=True)
     number = begun(api, organiser, players)
-    draft = submit(app, tournaments.draft_tournament(app, actor(organiser), PLAN)).board
+    draft = do(api, organiser, tournaments.draft_tournament, PLAN).board
     api.caught_up()
     erase_account(app, organiser.account)
     until(lambda: arbiter.account in view_of(app, arbiter.account, number).state.directors)
@@ -472,7 +428,7 @@ def test_the_feed_says_what_was_decided_once_and_who_challenges_whom_on_a_ladder
     organiser, *players = api.players(4)
     number = begun(api, organiser, players)
     board = app.tournaments.matches(number)[0].board
-    submit(app, adjudicate(app, actor(organiser), number, board, "1-0", "Far ahead."))
+    do(api, organiser, adjudicate, number, board, "1-0", "Far ahead.")
     tick(api)
     until(lambda: load_state(app, board).over)
     tick(api)
@@ -485,14 +441,13 @@ def test_the_feed_says_what_was_decided_once_and_who_challenges_whom_on_a_ladder
     ladder = made(api, organiser, replace(PLAN, form="ladder", players=0, when_full=False))
     for one in players[:2]:
         enter(api, one, ladder)
-    submit(app, tournaments.start(app, actor(organiser), ladder))
-    challenged = tournaments.challenge(app, actor(players[1]), ladder, players[0].name)
-    submit(app, challenged)
+    do(api, organiser, tournaments.start, ladder)
+    do(api, players[1], tournaments.challenge, ladder, players[0].name)
     found = feed_of(app, ladder).news[0]
     assert (found.kind, found.players) == (
         NewsKind.CHALLENGED,
         (players[0].account, players[1].account),
     )
     cancelled = made(api, organiser)
-    submit(app, tournaments.cancel(app, actor(organiser), cancelled))
+    do(api, organiser, tournaments.cancel, cancelled)
     assert [one.kind for one in feed_of(app, cancelled).news] == [NewsKind.CANCELLED]

@@ -3,7 +3,7 @@
 import html
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 
 import pytest
@@ -13,8 +13,7 @@ from domain.rules import AnyRules, all_rules, rules_by_id, rules_id
 from domain.sentences import ENGLISH, text_in
 from infra.audit.stored_match import check
 from tests.fakes.everywhere import FRONT_ENDS, Action, Everywhere, Result
-from tests.fakes.everywhere import everywhere as front_ends
-from tests.helpers.api import Api, Player
+from tests.helpers.api import Player
 from tests.helpers.key_patterns import OF_RQ, all_rows, row_of
 
 BY_NAME, OPENLY, BY_LINK = "by name", "openly", "by link"
@@ -28,24 +27,13 @@ MATCHES = [
     if how == BY_NAME or rules.needs_draw(rules.read_options(()), players)
 ]
 
-QUICK = (
-    ("pow2", 2, BY_NAME),
-    ("halves", 3, OPENLY),
-    ("powerdrain", 2, BY_LINK),
-    ("one", 1, BY_NAME),
-)
+QUICK = (("halves", 3, OPENLY), ("powerdrain", 2, BY_LINK), ("one", 1, BY_NAME))
 """Those that the ordinary run plays: no front end knows a game, and each way of beginning is there."""
 
 _TURN = re.compile(r'<div id="turn"[^>]*>(.*?)</div>', re.DOTALL)
 
 PLIES = 40
 """After which a puzzle, which would go on, is done: an hour has an e-mail limit for each player."""
-
-
-@pytest.fixture(scope="module")
-def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
-    with Api(tmp_path_factory.mktemp("whole")) as api, front_ends(api) as found:
-        yield found
 
 
 def verdict(winners: Sequence[int], seat: int, count: int) -> str:

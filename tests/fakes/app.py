@@ -1,54 +1,26 @@
 """A desk without a server: matches in memory, and a gateway whose wake-ups drain at once."""
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from argon2 import PasswordHasher
+from redis import Redis
 
-from infra.log.key_files import read_public_keys
-from infra.log.proofs import LogProofs
-from infra.log.receipts import ReceiptSigner
-from infra.mail.addresses import AddressStatus
-from infra.mail.outbox import Outbox
-from infra.mail.verification_codes import VerificationCodes
-from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, SeenTexts
 from infra.people.accounts import Accounts
-from infra.people.acts import ActRecord
-from infra.people.admission import Admissions
-from infra.people.apps import Apps
-from infra.people.calendar_links import CalendarLinks
-from infra.people.challenges import ChallengeStore
-from infra.people.clubs import Clubs
-from infra.people.drafts import Drafts
-from infra.people.games_off import GamesOff
-from infra.people.grants import Grants
-from infra.people.hooks import Hooks
-from infra.people.login_steps import LoginSteps
-from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
-from infra.people.moderation import Moderation
-from infra.people.pairing_batches import PairingBatches
-from infra.people.pending_starts import PendingStarts
-from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import CommandRateLimit
-from infra.people.sessions import Sessions
-from infra.people.statements import Statements
-from infra.people.tokens import Tokens
-from infra.people.tournament_codes import TournamentCodes
-from infra.people.tournament_texts import TournamentTexts
 from infra.projections.cases import OpenCases
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
-from infra.projections.leaderboards import Leaderboards
 from infra.projections.match_lists import MatchLists
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
 from infra.projections.tournaments import Tournaments
 from infra.redis.keys import Lane
 from infra.settings.settings import Settings
-from infra.store.draw_texts import DrawTexts
-from infra.store.failures import DamagedMatches
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.seed_chains import SeedChains
@@ -63,115 +35,59 @@ CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can", "carol": "sing-along"}
 
 
-class FakeApp:
+def _up_to_now(query: Callable[[Redis], object]) -> Any:
+    """A query that knows everything there is."""
+
+    def caught_up(app: "FakeApp") -> object:
+        catch_up(app.store, app.client)
+        return query(app.client)
+
+    return property(caught_up)
+
+
+class FakeApp(App):
     """Everything the language works with; `awake` is whether commands are decided at all."""
 
     def __init__(self, *, durable: bool = True) -> None:
-        self.data = self.people = self.queue = self.client = memory_client()
-        self.durable = durable
+        self.client = memory_client()
         self.awake = True
         ticks = itertools.count(1_700_000_000_000)
-        self.store = MemoryStore(lambda: next(ticks))
-        self.store.create(Layout(shards=4, lanes=1))
+        store = MemoryStore(lambda: next(ticks))
+        store.create(Layout(shards=4, lanes=1))
         self._folder = TemporaryDirectory()
-        self.settings = Settings(data=Path(self._folder.name))
-        self.keys = Path(self._folder.name) / "keys"
-        self.objects = MemoryObjects()
-        self.receipt_signer = ReceiptSigner(self.keys)
-        self.proofs = LogProofs(lambda: self.objects, lambda: read_public_keys(self.keys))
-        self._seeds = SeedChains(self.store, Path(self._folder.name))
-        self.scores = Leaderboards(self.client)
-        self.damage = DamagedMatches(self.client)
-        self.pace = CommandRateLimit(1_000_000)
-        self.messages = MessageStore(self.client, lambda: 4)
-        self.drafts = Drafts(self.client, lambda: 4)
-        self.blocks = AccountList(self.client, BLOCKED)
-        self.follows = Follows(self.client)
-        self.starts = PendingStarts(self.client)
-        self.challenges = ChallengeStore(self.client)
-        self.accounts = Accounts(self.client, CHEAP)
-        self.admissions = Admissions(self.client)
-        self.games_off = GamesOff(self.client)
-        self.moderation = Moderation(self.client)
-        self.acts = ActRecord(self.client)
-        self.mastheads = Mastheads(self.client)
-        self.clubs = Clubs(self.client)
-        self.apps, self.grants = Apps(self.client), Grants(self.client)
-        self.pairing_batches = PairingBatches(self.client)
-        self.tournament_codes = TournamentCodes(self.client)
-        self.tournament_texts = TournamentTexts(self.client)
-        self.sessions = Sessions(self.client)
-        self.login_steps = LoginSteps(self.client)
-        self.provider = None
-        self.tokens = Tokens(self.client)
-        self.calendar_links = CalendarLinks(self.client)
-        self.push_subscriptions = PushSubscriptions(self.client)
-        self.hooks = Hooks(self.client)
-        self.notes = Notes(self.client)
-        self.statements = Statements(self.client, lambda: 4)
-        self.words = DrawTexts(self.client)
-        self.seen_texts = SeenTexts(self.client)
-        self.objects = MemoryObjects()
+        folder = Path(self._folder.name)
+        self.keys = folder / "keys"
+        self._seeds = SeedChains(store, folder)
         self._lanes = LaneLeases(self.client, self._drain)
-        self.gateway = StoreGateway(self.store, self._lanes, self.client)
-
-    is_arbiter = App.is_arbiter
-    gives_receipts = App.gives_receipts
+        self._commands = StoreGateway(store, self._lanes, self.client)
+        super().__init__(
+            Settings(data=folder),
+            data=self.client,
+            queue=self.client,
+            store=store,
+            accounts=Accounts(self.client, CHEAP),
+            gateway=self._commands,
+            pace=CommandRateLimit(1_000_000),
+        )
+        self.durable = durable
+        self.objects = MemoryObjects()
+        self.messages = MessageStore(self.client, lambda: 4)
 
     def _drain(self, lane: Lane) -> None:
         if self.awake:
             Drain(self.store, self._lanes, self.client, lane, seeds=self._seeds).run()
 
-    @property
-    def lists(self) -> MatchLists:
-        """Who plays what, up to now."""
-        catch_up(self.store, self.client)
-        return MatchLists(self.client)
-
-    @property
-    def tournaments(self) -> Tournaments:
-        catch_up(self.store, self.client)
-        return Tournaments(self.client)
-
-    @property
-    def cases(self) -> OpenCases:
-        """Cases that wait, up to now."""
-        catch_up(self.store, self.client)
-        return OpenCases(self.client)
-
-    @property
-    def history(self) -> FinishedMatches:
-        catch_up(self.store, self.client)
-        return FinishedMatches(self.client)
-
-    @property
-    def standings(self) -> StandingsQuery:
-        """Who has won how often, up to now."""
-        catch_up(self.store, self.client)
-        return StandingsQuery(self.client)
-
-    @property
-    def ratings(self) -> RatingsQuery:
-        """How strong everybody is, up to now."""
-        catch_up(self.store, self.client)
-        return RatingsQuery(self.client)
-
-    @property
-    def head_to_head(self) -> HeadToHeadQuery:
-        """How two players did against each other, up to now."""
-        catch_up(self.store, self.client)
-        return HeadToHeadQuery(self.client)
-
-    @property
-    def standing(self) -> AddressStatus:
-        """What is known of players' own addresses."""
-        return AddressStatus(self.accounts, VerificationCodes(self.client, Outbox(self.client).now))
-
-    def ready(self) -> None:
-        """Promise what is not kept."""
+    lists = _up_to_now(MatchLists)
+    tournaments = _up_to_now(Tournaments)
+    cases = _up_to_now(OpenCases)
+    history = _up_to_now(FinishedMatches)
+    standings = _up_to_now(StandingsQuery)
+    ratings = _up_to_now(RatingsQuery)
+    head_to_head = _up_to_now(HeadToHeadQuery)
 
     def close(self) -> None:
-        self.gateway.close()
+        super().close()
+        self._commands.close()
         self.client.close()
         self._folder.cleanup()
 

@@ -7,7 +7,7 @@ import itertools
 
 from redis import Redis
 
-from infra.people.challenges import Challenge, ChallengeStore, Proposal
+from infra.people.challenges import Challenge, Proposal
 from infra.redis import keys, scripts
 
 ALICE, BOB, CAROL, DAVE = PLAYERS = [bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA, 0xDA)]
@@ -44,16 +44,3 @@ def ids(found: list[Challenge]) -> list[str]:
 
 def records(client: Redis) -> list[bytes]:
     return client.keys("{c:*")
-
-
-def start_all(challenges: ChallengeStore) -> None:
-    for challenge in challenges.full():
-        challenges.mark_started(challenge.id, 1)
-
-
-def delete_account(client: Redis, account: bytes) -> None:
-    """As accounts are deleted: what is under the id before the record goes, and after it."""
-    challenges = ChallengeStore(client, Clock())
-    challenges.forget(account)
-    client.delete(keys.account(account))
-    challenges.forget(account)

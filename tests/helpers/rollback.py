@@ -1,6 +1,6 @@
 """Data that go back: a copy of everything on a server, put back later; and a published log."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from redis import Redis
@@ -60,8 +60,9 @@ def restorer(client: Redis, store: Store, objects: MemoryObjects, shard: int) ->
     return ShardRestorer(store, written, ClosedShards(client), published_log(objects, shard))
 
 
-def read_all(client: Redis, pattern: str) -> dict[str, Any]:
-    readers = {
+def content(client: Redis, name: bytes) -> Any:
+    """All that a key has."""
+    readers: dict[bytes, Callable[[bytes], Any]] = {
         b"string": client.get,
         b"hash": client.hgetall,
         b"zset": lambda name: client.zrange(name, 0, -1, withscores=True),
@@ -69,4 +70,9 @@ def read_all(client: Redis, pattern: str) -> dict[str, Any]:
         b"set": client.smembers,
         b"stream": client.xrange,
     }
-    return {name.decode(): readers[client.type(name)](name) for name in names_of(client, pattern)}
+    kind: Any = client.type(name)
+    return readers[kind](name)
+
+
+def read_all(client: Redis, pattern: str) -> dict[str, Any]:
+    return {name.decode(): content(client, name) for name in names_of(client, pattern)}

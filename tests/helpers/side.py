@@ -9,7 +9,7 @@ from infra.projections.buckets import BUCKETS, SPECS
 from infra.projections.generations import Generations
 from infra.projections.projection import Projection
 from infra.store.port import Store
-from tests.helpers.rollback import names_of
+from tests.helpers.rollback import content, names_of
 from workers.projections import PROJECTIONS
 from workers.projections.worker import ProjectionWorker
 
@@ -55,19 +55,5 @@ def contents(client: Redis) -> dict[str, object]:
                     continue
                 rest = name.decode().removeprefix(bucket.key(""))
                 where = f"b{bucket.number}:" if bucket.count > 1 else ""
-                found[f"{spec.name}:{where}{rest}"] = _content(client, name)
+                found[f"{spec.name}:{where}{rest}"] = content(client, name)
     return found
-
-
-def _content(client: Redis, name: bytes) -> object:
-    match client.type(name):
-        case b"string":
-            return client.get(name)
-        case b"hash":
-            return client.hgetall(name)
-        case b"zset":
-            return client.zrange(name, 0, -1, withscores=True)
-        case b"list":
-            return client.lrange(name, 0, -1)
-        case other:
-            raise AssertionError(f"{name!r} is a {other!r}")

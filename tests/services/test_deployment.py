@@ -29,7 +29,7 @@ UNITS = sorted([*(FOLDER / "systemd").glob("*.service"), *WHOLE.glob("*.service"
 
 
 def documents(name: str) -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all((FOLDER / name).read_text()))
+    return list(yaml.load_all((FOLDER / name).read_text(), yaml.CSafeLoader))
 
 
 def pods() -> Iterator[tuple[str, Mapping[str, Any]]]:
