@@ -31,8 +31,8 @@ OVER = played("a1-a2/a1", at=LAST)
 
 class TestAmazons(playing.GameTests):
     key = "amazons"
-    options = {"-size=8": "-size=8", "-size=10": ""}
-    illegal = [
+    options = (("-size=8", "-size=8"), ("-size=10", ""))
+    illegal = (
         (start("-size=6"), "b1-b7/b3", "this board ends at f6"),
         (start("-size=6"), "b1-b3/g3", "this board ends at f6"),
         (start(), "d10-d7/g7", "the amazon on d10 is Black's"),
@@ -48,11 +48,20 @@ class TestAmazons(playing.GameTests):
         (played("d1-d7/g7"), "g10-g6/h6", "an arrow on g7 is in the way"),
         (played("d1-d7/g7 a7-b7/a7"), "a4-a8/b8", "an arrow on a7 is in the way"),
         (OVER, "a6-a5/a6", "the match is over: Black can't move"),
-    ]
-    unreadable = "", "d1", "d1-d7", "d1-d7/g11", "d1-d7/k7", "d0-d7/g7", "d1-d7/g7/g8", "d1-d7/g\u0661"
+    )
+    unreadable = (
+        "",
+        "d1",
+        "d1-d7",
+        "d1-d7/g11",
+        "d1-d7/k7",
+        "d0-d7/g7",
+        "d1-d7/g7/g8",
+        "d1-d7/g\u0661",
+    )
     form = "a move is written from-to/arrow, such as d1-d7/g7"
-    shown = [(at, "large") for at in (start("-size=6"), played("b1-b5/d3", "-size=6"), OVER)]
-    named = "2176"
+    shown = tuple((at, "large") for at in (start("-size=6"), played("b1-b5/d3", "-size=6"), OVER))
+    words = "2176"
 
 
 def test_the_signs_between_squares_may_be_left_out():

@@ -25,8 +25,8 @@ def set_up(white, black, turn):
 
 class TestBreakthrough(playing.GameTests):
     key = "breakthrough"
-    options = {"-size=5": "-size=5", "-size=8": ""}
-    illegal = [
+    options = (("-size=5", "-size=5"), ("-size=8", ""))
+    illegal = (
         (start(), "a3-a4", "there is no white piece on a3"),
         (start(), "a7-a6", "there is no white piece on a7"),
         (played("a2-a3"), "a3-a4", "there is no black piece on a3"),
@@ -39,11 +39,11 @@ class TestBreakthrough(playing.GameTests):
         (start("-size=5"), "a6-a5", "there is no white piece on a6"),
         (start("-size=5"), "e2-f3", "this board ends at e5"),
         (played(WON, "-size=5"), "b5-b4", "the match is over: White has won"),
-    ]
+    )
     unreadable = "", "a2", "a2a3", "a2xb3", "a2-a3-a4", "i2-i3", "a0-a1", "a8-a9"
     form = "a move is written from-to, such as a2-a3"
-    shown = [(start(), "large"), (played(MET), "large")]
-    named = "c5 d5 e5"
+    shown = ((start(), "large"), (played(MET), "large"))
+    words = "c5 d5 e5"
 
 
 def test_no_piece_moves_around_the_edge():

@@ -18,18 +18,18 @@ FULL = "a b a b a b b a b a b a c d c d c d d c d c d c f e f e f e e f e f e f 
 
 class TestConnectFour(playing.GameTests):
     key = "connectfour"
-    illegal = [
+    illegal = (
         (start(), "d2", "a disc in this column lands on d1"),
         (played("d1"), "d1", "a disc in this column lands on d2"),
         (played("d d d d d d"), "d", "column d is full"),
         (played("d d d d d d"), "d6", "column d is full"),
         (played(WON), "a2", "the match is over"),
         (played(WON), "a", "the match is over"),
-    ]
+    )
     unreadable = "", "h", "4", "d0", "d7", "h1", "dd", "d01", "d1-d2", "\u212a"
     form = "a move is written as one square, such as d1, or as a column, such as d"
-    shown = [(start(), "large"), (played(WON), "large")]
-    named = "a1 b2 c3 d4"
+    shown = ((start(), "large"), (played(WON), "large"))
+    words = "a1 b2 c3 d4"
 
 
 def test_a_column_alone_means_the_square_where_the_disc_lands():

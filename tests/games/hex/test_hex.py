@@ -16,8 +16,8 @@ TOO_LATE = "you can only swap in reply to the first move of the match"
 
 class TestHex(playing.GameTests):
     key = "hex"
-    options = {"-size=13 -noswap": "-noswap -size=13", "": ""}
-    illegal = [
+    options = (("-size=13 -noswap", "-noswap -size=13"), ("", ""))
+    illegal = (
         (start(), "swap", TOO_LATE),
         (played("f6 swap"), "swap", TOO_LATE),
         (played("f6 a1"), "swap", TOO_LATE),
@@ -27,11 +27,11 @@ class TestHex(playing.GameTests):
         (played("f6"), "f6", "a black stone is already there"),
         (played("f6 swap"), "f6", "a white stone is already there"),
         (played(WON, "-size=5"), "a1", "the match is over: Black has connected both sides"),
-    ]
+    )
     unreadable = "", "a", "6f", "a0", "a15", "o1", "a01", "a1-b2", "pass", "a\u0661"
     form = "a move is written as one place, such as f6; in reply to the first move, also swap"
-    shown = [(start("-size=5"), "large"), (played(WON, "-size=5"), "large")]
-    named = "c2 b3"
+    shown = ((start("-size=5"), "large"), (played(WON, "-size=5"), "large"))
+    words = "c2 b3"
 
 
 def test_a_swapped_stone_is_mirrored_and_black_moves_again():

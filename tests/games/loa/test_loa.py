@@ -28,7 +28,7 @@ def set_up(black, white, turn=0):
 
 class TestLinesOfAction(playing.GameTests):
     key = "loa"
-    illegal = [
+    illegal = (
         (start(), "a2-c2", "there is no black piece on a2"),
         (start(), "d4-d5", "there is no black piece on d4"),
         (played("b1-b3"), "b3-b4", "there is no white piece on b3"),
@@ -41,11 +41,11 @@ class TestLinesOfAction(playing.GameTests):
         (played("b1-b3"), "a3-d3", "a piece can't jump over an opposing one, such as that on b3"),
         (set_up("a1 h1", "c1 h8"), "a1-d1", "a piece can't jump over an opposing one, such as that on c1"),
         (played(WON), "a1-a2", "the match is over"),
-    ]  # fmt: skip
+    )  # fmt: skip
     unreadable = "", "b1", "b1b3", "c1xa3", "b1-b3-b5", "i1-i3", "b0-b2", "pass"
     form = "a move is written from-to, such as b1-b3"
-    shown = [(start(), "large"), (played(WON), "large")]
-    named = "d1-d4"
+    shown = ((start(), "large"), (played(WON), "large"))
+    words = "d1-d4"
 
 
 BLACK, WHITE = "all of Black's pieces are connected", "all of White's pieces are connected"
@@ -97,7 +97,9 @@ def test_games_are_those_of_openspiel():
         return outcome is None or len(outcome.winners) > 1
 
     seeds = range(len(openspiel.SEEDS) // 3)
-    assert openspiel.plays_alike(RULES, (), "lines_of_action", name_of, seeds, parts) < len(seeds) / 3
+    assert (
+        openspiel.plays_alike(RULES, (), "lines_of_action", name_of, seeds, parts) < len(seeds) / 3
+    )
 
 
 def test_pieces_that_are_near_each_other_count():

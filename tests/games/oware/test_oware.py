@@ -28,16 +28,16 @@ TAKING = position([1, 0, 3, 2, 0, 4], [5, 0, 2, 1, 4, 2], captured=(10, 14))
 
 class TestOware(playing.GameTests):
     key = "oware"
-    illegal = [
+    illegal = (
         (START, "a2", "that house is North's"),
         (played("c1"), "d1", "that house is South's"),
         (played("c1 f2"), "c1", "that house is empty"),
         (HUNGRY, "b1", "North has no seeds, and none would reach North's row from there"),
         (END, "a1", "the match is over: South has 30 seeds, North has 18"),
-    ]
+    )
     unreadable = "", "a", "a3", "a0", "g1", "1a", "a1-b1", "a11", "a\u0661"
     form = "a move is written as one house, such as c1"
-    shown = [(at, "large") for at in (START, TAKING, played("f1", at=TAKING))]
+    shown = tuple((at, "large") for at in (START, TAKING, played("f1", at=TAKING)))
 
 
 @pytest.mark.parametrize(

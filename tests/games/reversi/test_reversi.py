@@ -11,17 +11,17 @@ WIPED_OUT = "e6 f4 e3 f6 g5 d6 e7 f5 c5"
 
 class TestReversi(playing.GameTests):
     key = "reversi"
-    illegal = [
+    illegal = (
         (start(), "a1", "a disc there would turn over none of White's"),
         (played("d3"), "h8", "a disc there would turn over none of Black's"),
         (start(), "d4", "a white disc is already there"),
         (start(), "e4", "a black disc is already there"),
         (played(WIPED_OUT), "a1", "the match is over: neither player can move"),
-    ]
+    )
     unreadable = "", "d", "3d", "d9", "i1", "d03", "d3 c4", "d\u0663", "pass"
     form = "a move is written as one square, such as d3"
-    shown = [(start(), "large"), (played("d3"), "large")]
-    named = " ".join((*legal(start())[1:], *legal(played("d3"))))
+    shown = ((start(), "large"), (played("d3"), "large"))
+    words = " ".join((*legal(start())[1:], *legal(played("d3"))))
 
 
 def test_random_games_agree_with_the_reference():
