@@ -33,14 +33,7 @@ from domain.clocks.vacation import (
     take_vacation,
 )
 from domain.errors import Code, Refusal
-from domain.match.commands import (
-    FlagPlayer,
-    MakeOffer,
-    RemindPlayer,
-    StartVacation,
-    command_digest,
-    encode_command,
-)
+from domain.match import commands
 from domain.match.decision import Rejection
 from domain.match.events import Absent, MatchStarted, Nagged
 from domain.match.history import decode_event
@@ -76,7 +69,7 @@ def test_a_start_without_these_options_has_the_bytes_and_the_digest_it_always_ha
     event = decode_event(Match((actor, start)).events[0])
     assert isinstance(event.body, MatchStarted)
     assert msgspec.msgpack.encode(event.body.terms).hex(" ") == "98 01 00 00 03 00 00 c2 c3"
-    digest = command_digest(encode_command(sent(actor, start)))
+    digest = commands.command_digest(commands.encode_command(sent(actor, start)))
     assert digest.hex() == "581baf39bad54601"
 
 
@@ -100,10 +93,12 @@ def test_a_player_is_reminded_at_each_of_the_days_and_then_no_more() -> None:
     for day in (2, 4, 5):
         due = BEGIN + day * DAY
         assert next_due(match.state) == due
-        assert match.refuses(SERVER_ACCOUNT, RemindPlayer(ply=0), due - 1) == Code.TOO_EARLY
+        assert (
+            match.refuses(SERVER_ACCOUNT, commands.RemindPlayer(ply=0), due - 1) == Code.TOO_EARLY
+        )
         assert reminder_is_due(match.state, due)
-        assert match.do(SERVER_ACCOUNT, RemindPlayer(ply=0), due) == (Nagged(seat=0),)
-        assert match.refuses(SERVER_ACCOUNT, RemindPlayer(ply=0), due) == Code.TOO_EARLY
+        assert match.do(SERVER_ACCOUNT, commands.RemindPlayer(ply=0), due) == (Nagged(seat=0),)
+        assert match.refuses(SERVER_ACCOUNT, commands.RemindPlayer(ply=0), due) == Code.TOO_EARLY
     assert next_due(match.state) == BEGIN + 9 * DAY
     match.play(OUT, at=BEGIN + 6 * DAY)
     assert next_due(match.state) == BEGIN + 8 * DAY, "each turn has its own"
@@ -118,11 +113,11 @@ def test_a_player_is_reminded_at_each_of_the_days_and_then_no_more() -> None:
 
 def test_a_vacation_stops_the_clock_for_as_many_days_as_the_match_allows() -> None:
     match = two("--days=5", "--nagtime=0", "--vacation=3")
-    assert match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN) == (
+    assert match.do(ALICE, commands.StartVacation(until=BEGIN + 9 * DAY), BEGIN) == (
         Absent(seat=0, until=BEGIN + 9 * DAY),
     )
     assert deadline(match.state) == BEGIN + 8 * DAY
-    more = StartVacation(until=BEGIN + 20 * DAY)
+    more = commands.StartVacation(until=BEGIN + 20 * DAY)
     assert refusal(match, ALICE, more, BEGIN + 4 * DAY) == (
         Code.BAD_OPTION,
         "you have no vacation left that can stop your clock in this match",
@@ -135,9 +130,9 @@ def test_a_vacation_stops_the_clock_for_as_many_days_as_the_match_allows() -> No
 
 def test_moves_taken_back_and_a_set_back_give_back_no_days() -> None:
     match = two("--days=5", "--nagtime=0", "--vacation=4")
-    match.do(ALICE, StartVacation(until=BEGIN + 3 * DAY), BEGIN)
+    match.do(ALICE, commands.StartVacation(until=BEGIN + 3 * DAY), BEGIN)
     match.play(OUT, at=BEGIN + 4 * DAY)
-    match.do(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 9 * DAY)
+    match.do(SERVER_ACCOUNT, commands.FlagPlayer(), BEGIN + 9 * DAY)
     match.away = {ALICE: BEGIN + 60 * DAY}
     back(match, 0, BEGIN + 30 * DAY)
     assert deadline(match.state) == BEGIN + (30 + 1 + 5) * DAY
@@ -146,7 +141,7 @@ def test_moves_taken_back_and_a_set_back_give_back_no_days() -> None:
 
 def test_a_match_that_goes_on_elsewhere_has_its_options_and_all_its_days() -> None:
     there = two(*ALL)
-    there.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN)
+    there.do(ALICE, commands.StartVacation(until=BEGIN + 9 * DAY), BEGIN)
     there.play(OUT, at=BEGIN + DAY)
     here = Match(board=2)
     here.do(SERVER_ACCOUNT, import_command(there.state, (ALICE, BOB), ELSEWHERE), BEGIN)
@@ -162,11 +157,11 @@ def test_a_match_that_goes_on_elsewhere_has_its_options_and_all_its_days() -> No
 
 def test_a_match_without_pauses_refuses_to_be_paused_and_is_annulled_all_the_same() -> None:
     match = two("--days=5", "--pause=off")
-    assert refusal(match, ALICE, MakeOffer(kind="pause"), BEGIN) == (
+    assert refusal(match, ALICE, commands.MakeOffer(kind="pause"), BEGIN) == (
         Code.UNKNOWN_OFFER,
         "a pause can't be proposed: this match is played without pauses",
     )
-    match.do(ALICE, MakeOffer(kind="draw"), BEGIN)
+    match.do(ALICE, commands.MakeOffer(kind="draw"), BEGIN)
     match.do(ARBITER, rule(annul=True), BEGIN + DAY)
     assert match.state.over
     match.holds()

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.fairness import Commitment
+from domain.match import events
 from domain.match.audit import verify
 from domain.match.commands import (
     AnswerOffer,
@@ -18,15 +19,6 @@ from domain.match.commands import (
     RemindPlayer,
     ResignMatch,
     RevealText,
-)
-from domain.match.events import (
-    Called,
-    Committed,
-    Ended,
-    MatchStarted,
-    Revealed,
-    Sealed,
-    Withheld,
 )
 from domain.match.history import BrokenHistory
 from domain.match.state import deadline, next_due, reminder_is_due
@@ -66,15 +58,15 @@ def kinds(match: Match) -> list[type]:
 
 def test_no_text_is_known_before_all_have_committed_and_the_seed_is_fixed() -> None:
     match = sealed()
-    assert kinds(match) == [Called, Committed, Sealed]
-    assert match.bodies[-1] == Sealed(chain=1, k=1, waits=(0, 1))
+    assert kinds(match) == [events.Called, events.Committed, events.Sealed]
+    assert match.bodies[-1] == events.Sealed(chain=1, k=1, waits=(0, 1))
     assert not any(text in data for text in TEXTS.values() for data in match.events)
     assert match.state.waits == (0, 1)
     match.do(BOB, RevealText(text=TEXTS[BOB]))
     assert match.state.waits == (0,)
     revealed, started = match.do(ALICE, RevealText(text=TEXTS[ALICE]))
-    assert isinstance(revealed, Revealed)
-    assert isinstance(started, MatchStarted)
+    assert isinstance(revealed, events.Revealed)
+    assert isinstance(started, events.MatchStarted)
     assert started.draw is not None
     assert started.draw.texts == (TEXTS[ALICE], TEXTS[BOB])
     assert (match.state.awaits_entropy, match.state.gather, match.state.waits) == (
@@ -152,8 +144,8 @@ def test_who_does_not_reveal_in_the_time_to_move_has_withheld_the_text() -> None
     assert match.refuses(SERVER_ACCOUNT, FlagPlayer(ply=0), end - 1) == Code.TOO_EARLY
     assert match.refuses(ALICE, RevealText(text=TEXTS[ALICE]), end) == Code.TIME_OVER
     assert match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), end) == (
-        Withheld(seat=0),
-        Ended(winners=(), reason="declined"),
+        events.Withheld(seat=0),
+        events.Ended(winners=(), reason="declined"),
     )
     assert next_due(match.state) == 0
     match.holds()

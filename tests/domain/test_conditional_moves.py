@@ -17,12 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from domain.match import commands
 from domain.match.audit import verify
-from domain.match.commands import (
-    FlagPlayer,
-    PlayMove,
-    ResignMatch,
-)
 from domain.match.conditional_moves import (
     NO_CONDITIONAL_MOVES,
     ConditionalMove,
@@ -79,7 +75,7 @@ def test_of_two_for_the_same_moves_the_one_that_was_laid_ready_later_is_played()
         ConditionalMove(3, (FORTH, "j7-j11"), "c11-a9"),
         ConditionalMove(3, (BACK,), AND_BACK),
     )
-    assert match.do(ALICE, PlayMove(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
+    assert match.do(ALICE, commands.PlayMove(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
     match.holds()
 
 
@@ -90,7 +86,7 @@ def test_a_reply_is_played_when_the_flag_of_the_seat_before_it_falls() -> None:
     match = three()
     match.lay(1, ConditionalMove(0, None, "2"))
     match.lay(2, ConditionalMove(1, ("2",), "1"))
-    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG) == (
+    assert match.do(SERVER_ACCOUNT, commands.FlagPlayer(), FLAG) == (
         Flagged(seat=0, next=1),
         queued(1, 1, "2", 2),
         queued(2, 2, "1", 1),
@@ -105,7 +101,7 @@ def test_a_reply_is_played_when_the_flag_of_the_seat_before_it_falls() -> None:
 def test_an_illegal_reply_is_dropped_with_a_note_and_the_match_stands() -> None:
     match = Match(pow2())
     match.lay(DARK, ConditionalMove(1, None, "a13-b4"), ConditionalMove(3, None, FORTH))
-    assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1),)
+    assert match.do(ALICE, commands.PlayMove(text=OUT)) == (moved(1, 0, OUT, 1),)
     assert match.state.next == DARK
     (note,) = match.replies[DARK].notes
     assert str(note).startswith("a13-b4 at #1 was dropped: a13-b4: ")
@@ -276,7 +272,7 @@ def by_hand(kind: str, rng: random.Random) -> list[Turn]:
     while not match.state.over and len(turns) < LONGEST:
         seats = match.state.active_seats
         if len(seats) == 3 and rng.random() < 0.1:
-            turns.append((match.state.seats[rng.choice(seats)], ResignMatch()))
+            turns.append((match.state.seats[rng.choice(seats)], commands.ResignMatch()))
         else:
             turns.append(moves(match, rng))
         match.do(*turns[-1])
@@ -302,7 +298,7 @@ class Script:
         """Yield seat and text of the moves that follow a command without another between."""
         seats = self.match.state.seats
         for actor, command in self.turns[number + 1 :]:
-            if not isinstance(command, PlayMove):
+            if not isinstance(command, commands.PlayMove):
                 return
             yield seats.index(actor), command.text
 
@@ -312,7 +308,7 @@ def some_that_come_true(
 ) -> Iterator[Laying]:
     """Yield replies that are moves to come, each after the moves until then or after any."""
     since = match.state.ply
-    first = since + isinstance(script.turns[number][1], PlayMove)
+    first = since + isinstance(script.turns[number][1], commands.PlayMove)
     for ply, (seat, text) in enumerate(script.following(number), first):
         if rng.random() < 0.3:
             path = tuple(script.moves[since:ply])

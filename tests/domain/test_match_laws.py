@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.fairness import Commitment
+from domain.match import events
 from domain.match.audit import verify
 from domain.match.commands import (
     AnswerOffer,
@@ -42,21 +43,6 @@ from domain.match.conditional_moves import NO_CONDITIONAL_MOVES, ConditionalMove
 from domain.match.deals import DealKind, deal_kind
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
-from domain.match.events import (
-    Ended,
-    Event,
-    Flagged,
-    MatchSource,
-    MatchStarted,
-    Moved,
-    Nagged,
-    OpeningGiven,
-    Resigned,
-    ResultChanged,
-    SeatTakenOver,
-    SetBack,
-    Undone,
-)
 from domain.match.history import EMPTY_SNAPSHOT, chain_events, decode_event, replay
 from domain.match.imports import import_command
 from domain.match.state import (
@@ -87,7 +73,7 @@ TERMS = [
     ("--forfeittime=0",),
     ("--bank=4+1:5", "--nagtime=1,2,3", "--vacation=3", "--pause=off"),
 ]
-ELSEWHERE = MatchSource("document", "elsewhere/log/s00", 1, bytes(32), 1, bytes(32))
+ELSEWHERE = events.MatchSource("document", "elsewhere/log/s00", 1, bytes(32), 1, bytes(32))
 KEPT = b"a text of 32 bytes that is kept."
 COMMITTED = Commitment(sha256(KEPT).digest())
 BEFORE_A_DRAW = [
@@ -98,9 +84,17 @@ BEFORE_A_DRAW = [
     RevealText(text=b"another"),
     MakeOffer(kind="deal"),
 ]
-TURNING = MatchStarted | Moved | Undone | SetBack | Resigned | Flagged | SeatTakenOver
+TURNING = (
+    events.MatchStarted
+    | events.Moved
+    | events.Undone
+    | events.SetBack
+    | events.Resigned
+    | events.Flagged
+    | events.SeatTakenOver
+)
 """Events with which a turn may begin."""
-ENDING = Ended | ResultChanged | SetBack
+ENDING = events.Ended | events.ResultChanged | events.SetBack
 OF_THE_SERVER = RemindPlayer | FlagPlayer | SubstitutePlayer
 DISPUTES = MakeClaim | GiveRuling | MakeAppeal
 TEXT = bytes(32)
@@ -325,12 +319,12 @@ def history_is_lawful(match: Match) -> None:
     envelopes = [decode_event(data) for data in match.events]
     assert all(one.at <= other.at for one, other in pairwise(envelopes))
     last = next((one.body for one in reversed(envelopes) if isinstance(one.body, ENDING)), None)
-    given = next((one.moves for one in match.bodies if isinstance(one, OpeningGiven)), "")
+    given = next((one.moves for one in match.bodies if isinstance(one, events.OpeningGiven)), "")
     assert match.state.first_moves(match.state.opening) == given.split()
-    assert match.state.over == isinstance(last, Ended | ResultChanged)
+    assert match.state.over == isinstance(last, events.Ended | events.ResultChanged)
     most = 1 + len(match.state.clock.terms.options.nags) if match.state.clock else 0
     for _, turn in groupby(envelopes, key=turns_before(envelopes)):
-        assert sum(isinstance(one.body, Nagged) for one in turn) <= most
+        assert sum(isinstance(one.body, events.Nagged) for one in turn) <= most
 
 
 def turns_before(envelopes):
@@ -363,13 +357,15 @@ def test_in_these_matches_everything_happens() -> None:
     matches = [played(kind, seed).bodies for seed in range(70) for kind in EVERY]
     assert {deal_kind(match) for match in matches} == {*DealKind, None} - {DealKind.ALONE}
     bodies = [body for match in matches for body in match]
-    of_matches = {kind for kind in get_args(Event) if not issubclass(kind, TournamentEventBody)}
+    of_matches = {
+        kind for kind in get_args(events.Event) if not issubclass(kind, TournamentEventBody)
+    }
     assert {type(body) for body in bodies} == of_matches
-    assert any(isinstance(body, Moved) and body.queued for body in bodies)
-    reasons = {body.reason for body in bodies if isinstance(body, Ended)}
+    assert any(isinstance(body, events.Moved) and body.queued for body in bodies)
+    reasons = {body.reason for body in bodies if isinstance(body, events.Ended)}
     wanted = {"time", "resignation", "agreement", "aborted", "declined", "no-tile", "transferred"}
     assert wanted <= reasons
-    changed = {body.reason for body in bodies if isinstance(body, ResultChanged)}
+    changed = {body.reason for body in bodies if isinstance(body, events.ResultChanged)}
     assert changed == {"ruling", "annulled"}
 
 
@@ -462,7 +458,7 @@ def taken_back(table: UndoTable, seat: int) -> None:
         assert decided.code == Code.UNKNOWN_OFFER
         return
     ply = max(ply for ply, mover in enumerate(movers) if mover == seat)
-    assert decided.events[-1] == Undone(ply=ply, next=seat)
+    assert decided.events[-1] == events.Undone(ply=ply, next=seat)
     assert table.state.ply == ply
     assert table.state.first_moves(ply) == before.first_moves(ply)
     assert table.state.next == seat

@@ -14,12 +14,8 @@ import sys
 import pytest
 from msgspec.structs import replace
 
+from domain.engine import match_analysis
 from domain.engine.alpha_beta import AlphaBetaSearch
-from domain.engine.match_analysis import (
-    MOST_LINE_CHARACTERS,
-    MOST_LINE_MOVES,
-    analyse_position,
-)
 from domain.engine.model import GameModel, engine_of
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
@@ -219,13 +215,13 @@ def test_a_turning_point_costs_more_than_a_move_that_is_clearly_worse():
 def test_every_game_is_analysed_and_the_same_way_again():
     for rules, at in random_positions(random.Random(3)):
         move = rules.first_moves(at, 1)[0][0]
-        found = analyse_position(rules, at, move, 300, b"seed")
-        assert found == analyse_position(rules, at, move, 300, b"seed"), rules.key
+        found = match_analysis.analyse_position(rules, at, move, 300, b"seed")
+        assert found == match_analysis.analyse_position(rules, at, move, 300, b"seed"), rules.key
         assert found.seat == rules.to_move(at)
         assert bool(found.score) == (rules.players == (1,)), rules.key
-        assert 1 <= len(found.better) <= MOST_LINE_MOVES
-        assert len(" ".join(found.better[1:])) <= MOST_LINE_CHARACTERS
-        assert analyse_position(rules, at, "", 300, b"seed").better == ()
+        assert 1 <= len(found.better) <= match_analysis.MOST_LINE_MOVES
+        assert len(" ".join(found.better[1:])) <= match_analysis.MOST_LINE_CHARACTERS
+        assert match_analysis.analyse_position(rules, at, "", 300, b"seed").better == ()
 
 
 def wins(rules, at, move):
@@ -253,8 +249,8 @@ def test_a_win_that_was_missed_is_a_turning_point():
     found = list(missed_wins())
     assert found
     for rules, at, move in found:
-        played = analyse_position(rules, at, rules.write(move), 8_000, b"before")
-        after = analyse_position(rules, rules.play(at, move), "", 8_000, b"after")
+        played = match_analysis.analyse_position(rules, at, rules.write(move), 8_000, b"before")
+        after = match_analysis.analyse_position(rules, rules.play(at, move), "", 8_000, b"after")
         (point,) = turning_points(analysis(played, after))
         assert point.move == rules.write(move)
         assert point.better[0] != point.move

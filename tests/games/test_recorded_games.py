@@ -40,7 +40,7 @@ def family_games() -> Iterator[Any]:
             yield pytest.param(own, id=name)
 
 
-@pytest.mark.parametrize("games", family_games())
+@pytest.mark.parametrize("games", list(family_games()))
 def test_a_recorded_game_replays_to_the_same_positions_and_the_same_end(games):
     for game in games:
         rules = rules_by_id(game["rules"])

@@ -8,13 +8,7 @@ from domain.errors import Code
 from domain.fairness import SetupDraw
 from domain.match.decision import Decision
 from domain.match.history import BrokenHistory
-from domain.tournament.commands import (
-    ConfirmPlaces,
-    DraftTournament,
-    EnterTournament,
-    LeaveTournament,
-    StartTournament,
-)
+from domain.tournament import commands
 from domain.tournament.events import LotsDrawn, TournamentStarted
 from domain.tournament.form_terms import KnockoutTerms, LadderTerms, SwissTerms
 from domain.tournament.terms import SWISS_TIEBREAKS, USUAL_TIEBREAKS
@@ -26,8 +20,8 @@ def started(count: int = 7, **terms: object) -> Tournament:
     held = Tournament()
     held.draft(section=4, capacity=0, when_full=False, **terms)
     held.enter(count)
-    held.do(PLAYERS[0], LeaveTournament(), EnterTournament(rating=1500))
-    held.do(ORGANISER, StartTournament())
+    held.do(PLAYERS[0], commands.LeaveTournament(), commands.EnterTournament(rating=1500))
+    held.do(ORGANISER, commands.StartTournament())
     return held
 
 
@@ -76,14 +70,14 @@ def test_equal_players_are_placed_by_lot(form: str) -> None:
     held = Tournament()
     held.draft(**{"capacity": 0, "when_full": False, **more, "tiebreaks": (*breaks, "lot")})
     held.enter(3)
-    held.do(ORGANISER, StartTournament())
+    held.do(ORGANISER, commands.StartTournament())
     _, lots = drawn(held)
     (before,) = [one for one in held.bodies if isinstance(one, TournamentStarted)]
     assert [one.rating for one in before.players] == [1502, 1501, 1500]
     assert held.state.lots == tuple(lots.order.index(place) for place in (2, 1, 0))
     if form == "round-robin":
         held.report("1/2", "1/2", "1/2")
-        held.do(ORGANISER, ConfirmPlaces())
+        held.do(ORGANISER, commands.ConfirmPlaces())
         (places,) = held.state.places
         assert [one.place for one in places] == [1, 2, 3]
         assert [held.state.lots[one.player] for one in places] == [0, 1, 2]
@@ -103,4 +97,6 @@ def test_equal_players_are_placed_by_lot(form: str) -> None:
 )
 def test_there_are_no_lots_elsewhere(terms: dict[str, object]) -> None:
     given = terms_of_three(capacity=0, when_full=False, **terms)
-    assert Tournament().refuses(ORGANISER, DraftTournament(terms=given))[0] == Code.BAD_OPTION
+    assert (
+        Tournament().refuses(ORGANISER, commands.DraftTournament(terms=given))[0] == Code.BAD_OPTION
+    )
