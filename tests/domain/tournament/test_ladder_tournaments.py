@@ -17,7 +17,7 @@ from domain.tournament.ladder import LadderMatch, after_win, why_not
 from domain.tournament.state import AdjudicatedPairing, MatchReport, Pairing, Phase
 from infra.languages.wording import wording
 from tests.domain.tournament.plain_model import LETTERS, PlainLadder
-from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament, terms_of_three
+from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
 
 LADDER = {"form": "ladder", "section": 0, "capacity": 0, "when_full": False}
 REASONS = bytes(32)
@@ -224,47 +224,6 @@ def test_an_adjudicated_match_is_kept_until_it_has_ended_itself():
     assert number not in dict(found.state.pairings)
     assert found.state.adjudicated == {}
     found.holds()
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"ladder": None}, "these terms are those of another form of tournament"),
-        ({"section": 5}, "these terms are those of another form of tournament"),
-        ({"days": 5}, "these terms are those of another form of tournament"),
-        (
-            {"when_full": True, "capacity": 9},
-            "a ladder doesn't start when it is full, because players enter while it runs",
-        ),
-        (
-            {"ladder": LadderTerms(reach=0)},
-            "a challenge goes up to 1 to 50 places, and a player has 1 to 20 matches at a time",
-        ),
-        (
-            {"ladder": LadderTerms(running=21)},
-            "a challenge goes up to 1 to 50 places, and a player has 1 to 20 matches at a time",
-        ),
-        (
-            {"ladder": LadderTerms(rest=366)},
-            "the same two wait up to 365 days after their last match",
-        ),
-        (
-            {"ladder": LadderTerms(silence=6)},
-            "the silent drop after 7 to 365 days, or never with 0, by up to 100 places; 0 is to the bottom",
-        ),
-        (
-            {"ladder": LadderTerms(drop=-1)},
-            "the silent drop after 7 to 365 days, or never with 0, by up to 100 places; 0 is to the bottom",
-        ),
-    ],
-)
-def test_terms_that_no_ladder_can_have(changes, said):
-    found = Tournament()
-    terms = terms_of_three(**(LADDER | {"ladder": LadderTerms()} | changes))
-    assert found.refuses(ORGANISER, commands.DraftTournament(terms=terms)) == (
-        Code.BAD_OPTION,
-        said,
-    )
 
 
 def test_its_commands_are_for_ladders_alone_and_it_pairs_no_round():

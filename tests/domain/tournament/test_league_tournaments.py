@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from domain.aggregates import verify
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.match.history import BrokenHistory
 from domain.records import SERVER_ACCOUNT
 from domain.tournament.commands import (
@@ -20,8 +20,7 @@ from domain.tournament.commands import (
 )
 from domain.tournament.decide import next_due
 from domain.tournament.events import LeftAfterSeason, SectionPaired
-from domain.tournament.form_terms import LeagueTerms, StageTerms
-from domain.tournament.forms import check_terms
+from domain.tournament.form_terms import LeagueTerms
 from domain.tournament.league import LeagueNumbers, next_season
 from domain.tournament.results import USUAL_POINTS, PairResult, ScheduledMatch, Tally, plain_number
 from domain.tournament.schedule import round_robin
@@ -29,9 +28,8 @@ from domain.tournament.seasons import division_changes, season_sections
 from domain.tournament.sections import qualifiers, shared_at, split_sections
 from domain.tournament.state import Phase
 from domain.tournament.table import TableRow, table_of
-from domain.tournament.terms import MOST_IN_LEAGUE
 from tests.domain.tournament.plain_model import plain_qualifiers, plain_season, plain_table
-from tests.helpers.tournaments import ORGANISER, Tournament, terms_of_three
+from tests.helpers.tournaments import ORGANISER, Tournament
 
 DIGEST = b"r" * 32
 OF_LEAGUE = {
@@ -203,28 +201,6 @@ def test_the_organiser_ends_the_part_of_another_and_others_do_not():
     held.holds()
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"league": None}, "these terms are those of another form of tournament"),
-        ({"section": 4}, "these terms are those of another form of tournament"),
-        ({"stages": (StageTerms(1, 3, 3),)}, "these terms are those of another form of tournament"),
-        ({"league": LeagueTerms(2, 0, 0, 1)}, "a section has 3 to 15 players"),
-        ({"league": LeagueTerms(4, 3, 2, 1)}, "no more are promoted and relegated than the 4 players of a division"),
-        ({"league": LeagueTerms(4, -1, 2, 1)}, "no more are promoted and relegated than the 4 players of a division"),
-        ({"league": LeagueTerms(4, 1, 1, 0)}, "a league has 1 to 20 seasons"),
-        ({"league": LeagueTerms(4, 1, 1, 21)}, "a league has 1 to 20 seasons"),
-        ({"days": 0}, "a league needs the days of its seasons"),
-        ({"cycles": 3}, "each pair plays 1 to 2 matches"),
-        ({"capacity": MOST_IN_LEAGUE + 1}, "a tournament has room for 3 to 300 players"),
-    ],
-)  # fmt: skip
-def test_terms_that_no_league_has_are_refused(changes, said):
-    with pytest.raises(Refusal) as refused:
-        check_terms(terms_of_three(**{**OF_LEAGUE, **changes}))
-    assert (refused.value.code, str(refused.value.text)) == (Code.BAD_OPTION, said)
-
-
 def test_recorded_divisions_may_have_another_order_but_no_other_players():
     held = league()
     pair(held)
@@ -319,7 +295,7 @@ def play_league(chance):
     return rules.seasons
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(1_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [40, pytest.param(1_000, marks=pytest.mark.long)])
 def test_a_plain_model_agrees_on_leagues_by_chance(count):
     seasons = sum(play_league(random.Random(f"league {number}")) for number in range(count))
     assert seasons > 2 * count
@@ -371,7 +347,7 @@ def test_numbers_that_do_not_fit_are_refused(numbers):
 def test_a_plain_model_agrees_on_who_goes_up_and_down():
     chance = random.Random("league")
     merged = 0
-    for _ in range(100):
+    for _ in range(40):
         size = chance.randrange(3, 9)
         up = chance.randrange(size)
         down = chance.randrange(size - up + 1)
@@ -389,7 +365,7 @@ def test_a_plain_model_agrees_on_who_goes_up_and_down():
             assert after == sorted({*everybody, *newcomers} - set(leavers))
             assert all(len(division) == size for division in divisions[:-1])
             merged += any(len(division) > size for division in divisions)
-    assert merged > 50
+    assert merged > 20
 
 
 def stage(chance, entrants, size):
@@ -416,7 +392,7 @@ def as_dict(row):
 def test_a_plain_model_agrees_on_who_goes_on_from_a_stage():
     chance = random.Random("stages")
     best_next = 0
-    for _ in range(1_000):
+    for _ in range(300):
         tables = stage(chance, chance.randrange(3, 17), chance.randrange(3, 5))
         first = chance.randrange(1, 3)
         total = first * len(tables) + chance.randrange(4)
@@ -426,7 +402,7 @@ def test_a_plain_model_agrees_on_who_goes_on_from_a_stage():
         assert ([row.player for row in right], [row.player for row in rest]) == expected
         assert len(right) == first * len(tables)
         best_next += len(rest)
-    assert best_next > 500
+    assert best_next > 150
 
 
 def row(player, place, points, counted=3, *tiebreaks):

@@ -4,15 +4,14 @@ import pytest
 from msgspec.structs import replace
 
 from domain.aggregates import verify
-from domain.errors import Code
 from domain.fairness import SetupDraw
 from domain.match.decision import Decision
 from domain.match.history import BrokenHistory
 from domain.tournament import commands
 from domain.tournament.events import LotsDrawn, TournamentStarted
-from domain.tournament.form_terms import KnockoutTerms, LadderTerms, SwissTerms
+from domain.tournament.form_terms import SwissTerms
 from domain.tournament.terms import SWISS_TIEBREAKS, USUAL_TIEBREAKS
-from tests.helpers.tournaments import NUMBER, ORGANISER, PLAYERS, SEED, Tournament, terms_of_three
+from tests.helpers.tournaments import NUMBER, ORGANISER, PLAYERS, SEED, Tournament
 
 
 def started(count: int = 7, **terms: object) -> Tournament:
@@ -83,20 +82,3 @@ def test_equal_players_are_placed_by_lot(form: str) -> None:
         assert [held.state.lots[one.player] for one in places] == [0, 1, 2]
         assert [int(row.tiebreaks[-1]) for row in held.rows(held.state.sections[0])] == [3, 2, 1]
     held.holds()
-
-
-@pytest.mark.parametrize(
-    "terms",
-    [
-        {"tiebreaks": ("lot", "wins")},
-        {"form": "knockout", "section": 0, "knockout": KnockoutTerms(), "tiebreaks": ("lot",)},
-        {"form": "swiss", "section": 0, "swiss": SwissTerms(2), "seed_by_lot": True},
-        {"form": "ladder", "section": 0, "ladder": LadderTerms(), "seed_by_lot": True},
-    ],
-    ids=["before others", "in a knockout", "seeds of a Swiss", "a ladder"],
-)
-def test_there_are_no_lots_elsewhere(terms: dict[str, object]) -> None:
-    given = terms_of_three(capacity=0, when_full=False, **terms)
-    assert (
-        Tournament().refuses(ORGANISER, commands.DraftTournament(terms=given))[0] == Code.BAD_OPTION
-    )

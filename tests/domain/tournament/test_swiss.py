@@ -14,14 +14,14 @@ from domain.records import SERVER_ACCOUNT
 from domain.tournament import commands
 from domain.tournament.decide import due_command, next_due
 from domain.tournament.events import SectionPaired
-from domain.tournament.form_terms import KnockoutTerms, SwissTerms
-from domain.tournament.forms import check_terms, form_of
+from domain.tournament.form_terms import SwissTerms
+from domain.tournament.forms import form_of
 from domain.tournament.state import AdjudicatedPairing, Pairing, Phase
 from domain.tournament.swiss import SwissRound, SwissRules, check_round
 from domain.tournament.swiss_rounds import rematch_avoidable, swiss_players, waits_for_round
 from domain.tournament.terms import SWISS_TIEBREAKS
 from infra.languages.wording import wording
-from tests.helpers.tournaments import ORGANISER, Tournament, terms_of_three
+from tests.helpers.tournaments import ORGANISER, Tournament
 from workers.swiss_pairing import pair_round
 
 REASONS = bytes(32)
@@ -63,26 +63,6 @@ def points(one: Tournament) -> dict[int, Fraction]:
     return {
         line.player: line.points for line in form_of(terms).table(section, one.state, terms).lines
     }
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"swiss": None}, "another form"),
-        ({"section": 3}, "another form"),
-        ({"cycles": 2}, "another form"),
-        ({"knockout": KnockoutTerms()}, "another form"),
-        ({"form": "round-robin", "section": 3}, "another form"),
-        ({"swiss": SwissTerms(1)}, "2 to 15 rounds"),
-        ({"swiss": SwissTerms(16)}, "2 to 15 rounds"),
-        ({"capacity": 201}, "6 to 200 players"),
-        ({"capacity": 5}, "6 to 200 players"),
-    ],
-)
-def test_rounds_that_cannot_be_are_refused(changes: dict[str, object], said: str) -> None:
-    with pytest.raises(Refusal, match=said) as caught:
-        check_terms(terms_of_three(**{**swiss(5), **changes}))
-    assert caught.value.code is Code.BAD_OPTION
 
 
 def test_each_round_waits_for_the_server_and_the_last_one_ends_the_tournament() -> None:
@@ -272,9 +252,8 @@ def random_tournament(seed: int) -> None:
     one.holds()
 
 
-@pytest.mark.parametrize("tens", range(4))
-def test_random_tournaments_agree_with_the_model(tens: int) -> None:
-    for seed in range(10 * tens, 10 * tens + 10):
+def test_random_tournaments_agree_with_the_model() -> None:
+    for seed in range(20):
         random_tournament(seed)
 
 

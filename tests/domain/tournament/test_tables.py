@@ -115,7 +115,7 @@ def any_pairs(chance):
 def test_a_plain_model_agrees_on_random_tournaments(kind):
     chance = random.Random(kind.__name__)
     shared = separated = 0
-    for _ in range(1_000):
+    for _ in range(300):
         pairs, players = kind(chance)
         request = drawn_request(chance, pairs, players)
         found = judged(request)
@@ -129,8 +129,8 @@ def test_a_plain_model_agrees_on_random_tournaments(kind):
         separated += any(
             row["tiebreaks"] and row["tiebreaks"] != found[0]["tiebreaks"] for row in found
         )
-    assert shared > 100
-    assert separated > 500
+    assert shared > 30
+    assert separated > 150
 
 
 def scheduled(*matches):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.records import SERVER_ACCOUNT
 from domain.tournament.commands import (
     CancelTournament,
@@ -23,7 +23,6 @@ from domain.tournament.commands import (
 from domain.tournament.decide import due_command
 from domain.tournament.events import EntryTakenBack, TeamNamed, TournamentFinished
 from domain.tournament.form_terms import TeamTerms
-from domain.tournament.forms import check_terms
 from domain.tournament.state import FinalPlace, Phase
 from domain.tournament.team_form import team_matches, team_table
 from tests.helpers.given import BEGIN
@@ -62,23 +61,6 @@ def begun(teams: int, size: int = 2, **changes: Any) -> Tournament:
         team(found, PLAYERS[at], *PLAYERS[at : at + size], rating=2000 - at)
     found.do(ORGANISER, StartTournament())
     return found
-
-
-@pytest.mark.parametrize(
-    ("changes", "part"),
-    [
-        ({"teams": None}, "those of another form"),
-        ({"section": 3}, "those of another form"),
-        ({"capacity": 8}, "those of another form"),
-        ({"robots": True}, "those of another form"),
-        ({"teams": TeamTerms(1)}, "2 to 20 players play for a team"),
-        ({"teams": TeamTerms(21)}, "2 to 20 players play for a team"),
-        ({"cycles": 3}, "1 to 2 matches"),
-    ],
-)
-def test_terms_that_no_teams_can_have(changes, part):
-    with pytest.raises(Refusal, match=part):
-        check_terms(terms_of_three(**{**OF_TWO, **changes}))
 
 
 def test_a_captain_names_players_who_then_enter_and_who_is_no_longer_named_is_out():
@@ -228,7 +210,7 @@ def plain_table(
     return [(1 + sum(other > row for other in rows), *row) for row in rows]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(12))
 def test_the_table_of_teams_is_that_of_a_plain_model(seed):
     chance = random.Random(seed)
     size, teams = chance.randint(2, 4), chance.randint(2, 5)

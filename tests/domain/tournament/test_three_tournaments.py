@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from domain.aggregates import verify
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.match.history import BrokenHistory
 from domain.tournament import commands
 from domain.tournament.events import GroupsPaired
-from domain.tournament.forms import check_terms, form_of
+from domain.tournament.forms import form_of
 from domain.tournament.state import AdjudicatedPairing, Pairing, Phase, TournamentState
 from domain.tournament.three_form import byes_by_round
 from domain.tournament.threes import all_rounds_of_threes
@@ -30,23 +30,6 @@ def begun(players: int, **changes: Any) -> tournaments.Tournament:
     found.enter(players)
     found.do(tournaments.ORGANISER, commands.StartTournament())
     return found
-
-
-@pytest.mark.parametrize(
-    ("changes", "part"),
-    [
-        ({"rules": "goliath/1"}, "isn't a game for three"),
-        ({"cycles": 0}, "1 to 9 rounds"),
-        ({"section": 3}, "those of another form"),
-        ({"points": (100, 200, 0)}, "from the first place to the third"),
-        ({"tiebreaks": ("wins",)}, "the tie-breaks are some of direct sonneborn-berger"),
-        ({"capacity": 100}, "room for 3 to 99 players"),
-    ],
-)
-def test_terms_that_groups_of_three_cannot_have(changes: dict[str, Any], part: str) -> None:
-    check_terms(tournaments.terms_of_three(**tournaments.OF_THREES))
-    with pytest.raises(Refusal, match=part):
-        check_terms(tournaments.terms_of_three(**tournaments.OF_THREES | changes))
 
 
 @pytest.mark.parametrize("players", range(3, 14))
@@ -126,7 +109,7 @@ def plain_table(
     return sorted((places[player], player, total[player]) for player in total)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_the_table_is_that_of_a_plain_model(seed: int) -> None:
     chance = random.Random(seed)
     players, points = chance.randint(3, 11), sorted(chance.choices(range(5), k=3), reverse=True)
