@@ -42,7 +42,7 @@ from domain.match.state import deadline, next_due, reminder_is_due
 from domain.records import SERVER_ACCOUNT
 from infra.languages.wording import wording
 from tests.domain.given import OUT, two
-from tests.domain.rulings import ARBITER, back, rule
+from tests.domain.test_disputes import ARBITER, back, rule
 from tests.domain.test_match_laws import ELSEWHERE
 from tests.helpers.given import ALICE, BEGIN, BOB, Match, challenge, sent
 
@@ -307,23 +307,6 @@ def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expec
         ("--weekends", "'--weekends' isn't understood; write --weekends=off or --weekends=on"),
         ("--weekends=OFF", "'--weekends=OFF' isn't understood; write --weekends=off or --weekends=on"),
         ("--unrated=1", "--unrated takes no value; write it alone"),
-    ],
-)  # fmt: skip
-def test_a_value_that_is_unreadable_or_out_of_range_is_refused_with_the_range(flag, sentence):
-    assert refused(flag) == (Code.BAD_OPTION, sentence)
-
-
-def test_an_option_is_given_once():
-    for flags, name in (
-        (["--Days=3", "--dAYS=4"], "days"),
-        (["--unrated", "--nagtime=1", "--unrated"], "unrated"),
-    ):
-        assert refused(*flags) == (Code.BAD_OPTION, f"--{name} is given twice; give it once")
-
-
-@pytest.mark.parametrize(
-    ("flag", "sentence"),
-    [
         ("--nagtme=3", "there is no option '--nagtme'; did you mean --nagtime?"),
         ("--FORFEIT=3", "there is no option '--FORFEIT'; did you mean --forfeittime?"),
         ("days=3", "there is no option 'days'; did you mean --days?"),
@@ -332,9 +315,18 @@ def test_an_option_is_given_once():
         ("", f"there is no option ''; the options are {KNOWN}"),
         ("--" + "q" * 5000, f"there is no option '--{'q' * 22}'; the options are {KNOWN}"),
     ],
-)
-def test_an_unknown_option_is_refused_with_the_nearest_known_one(flag, sentence):
-    assert refused(flag) == (Code.UNKNOWN_OPTION, sentence)
+)  # fmt: skip
+def test_a_flag_is_refused_with_the_range_or_the_nearest_known_one(flag, sentence):
+    code = Code.UNKNOWN_OPTION if "there is no option" in sentence else Code.BAD_OPTION
+    assert refused(flag) == (code, sentence)
+
+
+def test_an_option_is_given_once():
+    for flags, name in (
+        (["--Days=3", "--dAYS=4"], "days"),
+        (["--unrated", "--nagtime=1", "--unrated"], "unrated"),
+    ):
+        assert refused(*flags) == (Code.BAD_OPTION, f"--{name} is given twice; give it once")
 
 
 def test_the_recorded_words_are_sorted_and_leave_defaults_out():

@@ -7,11 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from domain.clocks.time_control import DAY, TimeControl, read_time_control
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.match import events
 from domain.match.commands import (
     AnswerOffer,
-    Command,
     FlagPlayer,
     MakeOffer,
     PlayMove,
@@ -28,6 +27,7 @@ from domain.match.state import deadline, initial, next_due, position_of, positio
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id, unpack_position
 from tests.domain.given import FLAG, NAG, TERMS, two
+from tests.helpers.examples import refused
 from tests.helpers.given import (
     ALICE,
     BEGIN,
@@ -98,9 +98,6 @@ def test_a_draw_is_granted_at_once_when_the_position_stands_for_the_third_time()
     )
 
 
-# --- pauses
-
-
 def test_a_pause_that_is_agreed_stops_the_clock_and_puts_the_deadline_off_by_as_much() -> None:
     match = two()
     match.do(BOB, MakeOffer(kind="pause"), BEGIN + DAY)
@@ -118,12 +115,6 @@ def test_a_pause_that_is_agreed_stops_the_clock_and_puts_the_deadline_off_by_as_
     match.holds()
 
 
-# --- the decider and time: reminders, flags, what comes too late, and when a clock beg
-
-
-# --- flags
-
-
 def test_a_flag_falls_at_its_instant_and_no_millisecond_before() -> None:
     match = two()
     assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), FLAG - 1) == Code.TOO_EARLY
@@ -134,9 +125,6 @@ def test_a_flag_falls_at_its_instant_and_no_millisecond_before() -> None:
     assert match.state.result == events.Ended(winners=(1,), reason="time")
     assert next_due(match.state) == 0
     match.holds()
-
-
-# --- a flag among three
 
 
 def test_a_flag_may_end_the_match_by_its_rules_though_two_are_left() -> None:
@@ -150,9 +138,6 @@ def test_a_flag_may_end_the_match_by_its_rules_though_two_are_left() -> None:
     assert rules_by_id(match.state.rules).outcome(position_of(match.state)) is not None
     assert next_due(match.state) == 0
     match.holds()
-
-
-# --- the beginning
 
 
 def test_a_match_that_gathers_entropy_starts_its_clock_with_the_draw_and_not_before() -> None:
@@ -183,17 +168,28 @@ STATE = evolve(
 SENTENCE = "the game 'chess' is not installed on this server; its matches are kept, and continue once it is installed"
 
 
-@pytest.mark.parametrize("command", [PlayMove(text="e7-e5", ply=1), MakeOffer(kind="draw")])
-def test_a_move_and_an_offer_are_refused_in_a_sentence(command: Command):
-    decided = decide(sent(BOB, command), STATE)
+STARTED_TIMED = replace(STARTED_WITHOUT_RULES, terms=TimeControl())
+TIMED = evolve(
+    evolve(initial(), STARTED_TIMED, 1_000), events.Moved(ply=1, seat=0, move="e2-e4", next=1), 2
+)
+
+
+@pytest.mark.parametrize(
+    ("actor", "command", "state"),
+    [
+        (BOB, PlayMove(text="e7-e5", ply=1), STATE),
+        (BOB, MakeOffer(kind="draw"), STATE),
+        (ALICE, StartMatch(rules="chess/1", options=(), seats=(ALICE, BOB)), initial()),
+        # nobody loses by time while nobody can move
+        (SERVER_ACCOUNT, RemindPlayer(ply=1), TIMED),
+        (SERVER_ACCOUNT, FlagPlayer(ply=1), TIMED),
+    ],
+)
+def test_whatever_needs_rules_that_are_not_installed_is_refused_in_a_sentence(
+    actor, command, state
+):
+    decided = decide(sent(actor, command), state, DecisionContext(received=400 * DAY))
     assert in_english(decided) == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
-
-
-def test_no_match_of_it_starts():
-    command = StartMatch(rules="chess/1", options=(), seats=(ALICE, BOB))
-    decided = decide(sent(ALICE, command), initial())
-    assert isinstance(decided, Rejection)
-    assert (decided.code, decided.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
 
 
 def test_a_player_can_give_up_because_that_needs_no_rules():
@@ -214,20 +210,7 @@ def test_a_player_can_give_up_because_that_needs_no_rules():
     ],
 )
 def test_positions_and_moves_are_refused_in_a_sentence(ask):
-    with pytest.raises(Refusal) as refusal:
-        ask()
-    assert (refusal.value.code, refusal.value.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
-
-
-@pytest.mark.parametrize("command", [RemindPlayer(ply=1), FlagPlayer(ply=1)])
-def test_nobody_loses_by_time_while_nobody_can_move(command: Command):
-    started = replace(STARTED_WITHOUT_RULES, terms=TimeControl())
-    state = evolve(
-        evolve(initial(), started, 1_000), events.Moved(ply=1, seat=0, move="e2-e4", next=1), 2
-    )
-    late = DecisionContext(received=400 * DAY)
-    decided = decide(sent(SERVER_ACCOUNT, command), state, late)
-    assert in_english(decided) == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
+    assert refused(Code.UNKNOWN_RULES, ask) == SENTENCE
 
 
 # --- what goliath and line bring into a match: counts that are agreed to, and passes o

@@ -37,7 +37,7 @@ def is_canonical_and_legal(rules, at, text):
     return rules.write(rules.check(at, rules.read(text))) == text
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(2))
 def test_moves_of_robots_are_legal(number):
     rng = random.Random(number)
     for rules, at in random_positions(rng):
@@ -49,7 +49,7 @@ def digest_of_choices():
     """Return a digest of what robots choose in many positions."""
     chosen = [
         choose_move(rules, at, RobotLevel.EASY, match_seed(number, rules.key, None, 7))
-        for number in range(3)
+        for number in range(2)
         for rules, at in random_positions(random.Random(number))
     ]
     return hashlib.sha256(repr(chosen).encode()).hexdigest()
@@ -57,17 +57,14 @@ def digest_of_choices():
 
 def test_another_process_chooses_the_same_moves():
     program = "from tests.engine.test_search import digest_of_choices; print(digest_of_choices())"
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
-        for seed in ("1", "2")
-    }
-    assert digests == {digest_of_choices()}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONHASHSEED": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == digest_of_choices()
 
 
 def test_nobody_chooses_after_the_end():
@@ -89,12 +86,12 @@ def test_lower_levels_slip_as_often_as_their_game_says():
     assert slips.medium > slips.easy == slips.of(RobotLevel.HARD) == 0
     for level in (RobotLevel.EASY, RobotLevel.MEDIUM):
         budget = engine_of(rules).budgets.of(level)
-        seeds = [bytes([number]) for number in range(200)]
+        seeds = [bytes([number]) for number in range(100)]
         slipped = sum(
             choose_move(rules, at, level, seed) != evaluate(rules, at, budget, seed).line[0]
             for seed in seeds
         )
-        assert slips.of(level) / 2 <= slipped / 2 <= slips.of(level) * 1.5
+        assert slips.of(level) / 2 <= slipped <= slips.of(level) * 1.5
 
 
 def test_the_seed_of_a_match_depends_on_each_of_its_terms():
@@ -231,7 +228,7 @@ def wins(rules, at, move):
 
 def missed_wins():
     """Yield positions of goliath with a winning move, and another after which the opponent wins at once."""
-    for seed in range(20):
+    for seed in range(10):
         for rules, at in random_positions(random.Random(seed), 120):
             moves = list(rules.moves(at)) if rules.key == "goliath" else []
             if not any(wins(rules, at, move) for move in moves):

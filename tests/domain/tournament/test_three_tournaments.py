@@ -32,8 +32,9 @@ def begun(players: int, **changes: Any) -> tournaments.Tournament:
     return found
 
 
-@pytest.mark.parametrize("players", range(3, 14))
-@pytest.mark.parametrize("rounds", [1, 4, 9])
+@pytest.mark.parametrize(
+    ("players", "rounds"), [(3, 9), (4, 9), (5, 4), (7, 9), (8, 4), (9, 4), (11, 4), (13, 1)]
+)
 def test_each_player_has_a_match_or_a_bye_in_each_round_and_seats_are_fair(
     players: int, rounds: int
 ) -> None:
