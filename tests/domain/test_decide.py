@@ -115,18 +115,6 @@ def test_a_pause_that_is_agreed_stops_the_clock_and_puts_the_deadline_off_by_as_
     match.holds()
 
 
-def test_a_flag_falls_at_its_instant_and_no_millisecond_before() -> None:
-    match = two()
-    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), FLAG - 1) == Code.TOO_EARLY
-    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG) == (
-        events.Flagged(seat=0),
-        events.Ended(winners=(1,), reason="time"),
-    )
-    assert match.state.result == events.Ended(winners=(1,), reason="time")
-    assert next_due(match.state) == 0
-    match.holds()
-
-
 def test_a_flag_may_end_the_match_by_its_rules_though_two_are_left() -> None:
     start = "-manual_start", "-tiles_each=2", "-invert_win"
     match = Match(challenge("halves", *start, *TERMS, seats=(ALICE, BOB, CAROL)))

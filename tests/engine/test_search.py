@@ -67,6 +67,36 @@ def test_another_process_chooses_the_same_moves():
     assert done.stdout.strip() == digest_of_choices()
 
 
+@pytest.mark.parametrize(
+    ("key", "flags"),
+    [
+        ("amazons", "-size=6"),
+        ("breakthrough", ""),
+        ("connectfour", ""),
+        ("go", "-size=5 -komi=0"),
+        ("hex", "-size=7"),
+        ("loa", ""),
+        ("oware", ""),
+    ],
+)
+def test_an_easy_robot_beats_random_play(key, flags):
+    """It plays each seat in turn."""
+    rules, won = latest_rules(key), 0
+    for seed in range(10):
+        at, chosen, robot = (
+            rules.start(rules.read_options(flags.split()), 2, None),
+            random.Random(seed),
+            seed % 2,
+        )
+        while rules.outcome(at) is None:
+            move = chosen.choice(rules.moves(at))
+            if rules.to_move(at) == robot:
+                move = rules.read(choose_move(rules, at, RobotLevel.EASY, bytes([seed] * 32)))
+            at = rules.play(at, move)
+        won += rules.outcome(at).winners == (robot,)
+    assert won >= 9
+
+
 def test_nobody_chooses_after_the_end():
     rules, rng = latest_rules("torere"), random.Random(1)
     over = rules.start(NoOptions(), 2, None)

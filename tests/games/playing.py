@@ -6,9 +6,7 @@ from importlib.resources import files
 
 from domain.boards.pow2_board import INDEX
 from domain.drawing import draw_text
-from domain.engine.robot_move import choose_move
 from domain.errors import Code, Refusal
-from domain.game.engine import RobotLevel
 from domain.rules import latest_rules
 
 # --- playing
@@ -173,21 +171,6 @@ def help_pages(key):
     """Return the help of a game in both languages."""
     folder = files(f"domain.games.{key}")
     return [folder.joinpath(f"help{one}.txt").read_text("utf-8") for one in ("", ".de")]
-
-
-def won_against_random_play(rules, first, matches=10):
-    """Return how many matches of an easy robot, in turns from each seat, it wins against random play."""
-    won = 0
-    for seed in range(matches):
-        at, chosen, robot = first, random.Random(seed), seed % 2
-        while rules.outcome(at) is None:
-            if rules.to_move(at) == robot:
-                move = rules.read(choose_move(rules, at, RobotLevel.EASY, bytes([seed] * 32)))
-            else:
-                move = chosen.choice(rules.moves(at))
-            at = rules.play(at, move)
-        won += rules.outcome(at).winners == (robot,)
-    return won
 
 
 def sets(letters, alphabet):

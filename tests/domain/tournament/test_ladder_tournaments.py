@@ -86,27 +86,24 @@ def test_the_table_has_places_points_and_cells():
     ]
 
 
-def test_a_newcomer_is_last_at_once_and_a_leaver_may_come_back_after_their_matches():
+def test_a_leaver_may_come_back_after_their_matches():
+    """Where all are then, and who may enter, is as the plain ladder has it."""
     found = ladder(3)
-    found.do(PLAYERS[5], commands.EnterTournament(rating=9_000))
-    assert order(found) == [0, 1, 2, 3]
-    number = challenge(found, 3, 1)
-    leaver = account(found, 1)
-    found.do(leaver, commands.LeaveTournament())
-    assert order(found) == [0, 2, 3]
-    again = commands.EnterTournament(rating=1_500)
-    assert found.refuses(leaver, again)[0] is Code.TOO_EARLY
-    assert found.refuses(leaver, commands.LeaveTournament()) == (
-        Code.NOT_ENTERED,
-        "there is no such entry",
+    number, leaver, again = (
+        challenge(found, 2, 1),
+        account(found, 1),
+        commands.EnterTournament(rating=1_500),
     )
-    found.report("0-1", first=number)
-    assert order(found) == [0, 2, 3]
-    found.do(leaver, again)
-    assert order(found) == [0, 2, 3, 1]
-    assert len(found.state.entrants) == 4
     assert found.refuses(leaver, again) == (Code.ALREADY_ENTERED, "you have already entered")
     assert found.refuses(ORGANISER, commands.LeaveTournament(account=leaver))[0] is Code.TOO_LATE
+    found.do(leaver, commands.LeaveTournament())
+    assert found.refuses(leaver, again)[0] is Code.TOO_EARLY
+    gone = Code.NOT_ENTERED, "there is no such entry"
+    assert found.refuses(leaver, commands.LeaveTournament()) == gone
+    found.report("0-1", first=number)
+    found.do(leaver, again)
+    assert order(found) == [0, 2, 1]
+    assert len(found.state.entrants) == 3
     found.holds()
 
 

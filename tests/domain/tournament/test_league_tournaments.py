@@ -71,7 +71,7 @@ def changes(held, section):
 
 def test_what_is_refused_in_a_running_league():
     """Who leaves, comes back and enters, and in which division they then are, is as the plain model has it."""
-    held = league(capacity=9)
+    held = league(capacity=8)
     (left,) = held.do(account(1), LeaveTournament())
     assert left == LeftAfterSeason(account=account(1), player=1)
     assert held.state.left == 12
@@ -93,7 +93,7 @@ def test_what_is_refused_in_a_running_league():
     assert held.refuses(account(0), stranger)[0] == Code.NOT_AN_ORGANISER
     held.do(ORGANISER, stranger)
     assert held.state.leaving == (1, 2)
-    assert held.refuses(SERVER_ACCOUNT, PairRound(stage=3))[0] == Code.TOO_EARLY
+    assert held.refuses(SERVER_ACCOUNT, PairRound(stage=3))[0] == Code.TOO_LATE
     assert held.refuses(ORGANISER, PairRound(stage=2))[0] == Code.NOT_ALLOWED
     pair(held)
     pair(held)

@@ -136,10 +136,6 @@ def test_few_of_thousands_of_moves_are_searched_and_all_of_them_are_legal():
     assert candidates(LAST) == RULES.moves(LAST)
 
 
-def test_an_easy_robot_beats_random_play():
-    assert playing.won_against_random_play(RULES, start("-size=6")) >= 9
-
-
 def test_the_ways_of_the_last_amazon_and_of_its_arrow_are_drawn():
     drawn = draw_svg(RULES, played("d1-d7/g7"), (), last="d1-d7/g7")
     assert len(re.findall('class="trail', drawn)) == 2

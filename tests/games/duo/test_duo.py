@@ -7,8 +7,6 @@ from tests.games.duo import reference
 
 DUO = playing.Game("duo", players=1)
 RULES, start, played, legal = DUO.rules, DUO.start, DUO.played, DUO.legal
-PASSED = "a13 b4 f8 c3 i5 d4 j10 f6 m1 a9"
-"""After its fourth stone dark has no place; light goes on alone."""
 
 
 def colour(at):
@@ -31,13 +29,6 @@ class TestDuo(playing.GameTests):
     )
     unreadable = ("", "c2", "c03", "-c3", "c3,c5", "pass", "\u212a3", "x" * 99)
     form = "a move is written as one intersection, such as c3, or done"
-
-
-def test_a_colour_without_a_place_is_passed_until_neither_has_one():
-    texts = PASSED.split()
-    turns = [colour(played(" ".join(texts[:ply]))) for ply in (7, 8, 9, 10)]
-    assert turns == ["dark", "light", "light", "light"]
-    assert reference.places(*reversed(split(played(PASSED)))) == set()
 
 
 @pytest.mark.parametrize(

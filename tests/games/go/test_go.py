@@ -151,10 +151,6 @@ def test_an_estimate_counts_what_is_near_and_stones_about_to_be_taken():
     assert evaluate(ATARI)[0] > evaluate(played("pass", at=ATARI))[0]
 
 
-def test_an_easy_robot_beats_random_play():
-    assert playing.won_against_random_play(RULES, start("-size=5", "-komi=0")) >= 9
-
-
 def test_pages_say_what_a_word_leads_to():
     words = choice(counting("e3 propose"), ("alice", "bob"))
     assert str(words.prompt) == "Agree with what bob has marked, or mark more dead stones"

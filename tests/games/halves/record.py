@@ -12,6 +12,4 @@ FAMILIES = (
     (3, "-keep_chosen -tiles_each=6"),
     (2, "-keep_most_friendly -no_contract"),
 )
-"""The number of players and the flags that all games of a family have."""
 BOARD_PLY = 5
-"""How far the first recorded match is played for the board on file."""

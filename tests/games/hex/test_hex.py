@@ -92,10 +92,6 @@ def test_a_robot_takes_over_a_first_move_in_the_middle_and_not_one_at_the_edge()
     assert "swap" not in [RULES.write(each) for each in candidates(played("a1"))]
 
 
-def test_an_easy_robot_beats_random_play():
-    assert playing.won_against_random_play(RULES, start("-size=7")) >= 9
-
-
 def test_the_page_offers_to_swap_and_says_what_follows():
     words = choice(played("c2"), ("alice", "bob"))
     assert str(words.words["swap"].follows) == "the black stone is replaced by a white one at b3"

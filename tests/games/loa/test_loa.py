@@ -107,7 +107,3 @@ def test_pieces_that_are_near_each_other_count():
     assert spread(set_up("d4 d5 e4", "").black) == pytest.approx(2 / 3)
     assert spread(set_up("a1 h8", "").black) > 3
     assert evaluate(set_up("d4 d5 g4", "a1 h8"))[0] > 0.6
-
-
-def test_an_easy_robot_beats_random_play():
-    assert playing.won_against_random_play(RULES, start()) >= 9

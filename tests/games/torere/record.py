@@ -1,6 +1,4 @@
 """What is recorded of torere: matches of which options, and the board on file."""
 
 FAMILIES = ((2, ""),)
-"""The number of players and the flags that all games of a family have."""
 BOARD_PLY = 8
-"""How far the first recorded match is played for the board on file."""
