@@ -22,11 +22,13 @@ from domain.tournament.decide import next_due
 from domain.tournament.events import LeftAfterSeason, SectionPaired
 from domain.tournament.form_terms import LeagueTerms
 from domain.tournament.league import LeagueNumbers
+from domain.tournament.results import USUAL_POINTS, PairResult, ScheduledMatch, Tally, plain_number
+from domain.tournament.schedule import round_robin
 from domain.tournament.seasons import division_changes, season_sections
-from domain.tournament.sections import shared_at
+from domain.tournament.sections import qualifiers, shared_at, split_sections
 from domain.tournament.state import Phase
-from domain.tournament.table import TableRow
-from tests.domain.tournament.plain_model import plain_season, plain_table
+from domain.tournament.table import TableRow, table_of
+from tests.domain.tournament.plain_model import plain_qualifiers, plain_season, plain_table
 from tests.helpers.tournaments import ORGANISER, Tournament
 
 DIGEST = b"r" * 32
@@ -285,6 +287,43 @@ def test_the_worked_season_of_the_documentation():
 def test_numbers_that_do_not_fit_are_refused(numbers):
     with pytest.raises(ValueError, match="no league has these numbers"):
         LeagueNumbers(*numbers)
+
+
+def stage(chance, entrants, size):
+    """Tables of the sections of a stage, with results by chance, and with the players of the tournament."""
+    tables = []
+    for section in split_sections(entrants, size):
+        matches = [
+            ScheduledMatch(*pair, chance.choice([*PairResult, None]))
+            for pairs in round_robin(len(section))
+            for pair in pairs
+        ]
+        rows = table_of(Tally(len(section), USUAL_POINTS, matches), ["wins", "sonneborn-berger"])
+        tables.append([row._replace(player=section[row.player]) for row in rows])
+    return tables
+
+
+def as_dict(row):
+    return {
+        "player": row.player, "place": row.place, "points": plain_number(row.points),
+        "counted": row.counted, "tiebreaks": list(row.tiebreaks),
+    }  # fmt: skip
+
+
+def test_a_plain_model_agrees_on_who_goes_on_from_a_stage():
+    chance = random.Random("stages")
+    best_next = 0
+    for _ in range(300):
+        tables = stage(chance, chance.randrange(3, 17), chance.randrange(3, 5))
+        first = chance.randrange(1, 3)
+        total = first * len(tables) + chance.randrange(4)
+        right, rest = qualifiers(tables, first, total)
+        plain = [[as_dict(row) for row in table] for table in tables]
+        expected = plain_qualifiers(plain, first, total)
+        assert ([row.player for row in right], [row.player for row in rest]) == expected
+        assert len(right) == first * len(tables)
+        best_next += len(rest)
+    assert best_next > 150
 
 
 def row(player, place, points, counted=3, *tiebreaks):
