@@ -9,6 +9,7 @@ from domain.errors import Code
 from domain.games.goliath.rules import GoliathPosition
 from tests.games import playing
 from tests.games.goliath import reference
+from tests.games.pow2.reference import order
 
 GAME = playing.Game("goliath")
 RULES, start, played, board, legal = GAME.rules, GAME.start, GAME.played, GAME.board, GAME.legal
@@ -142,7 +143,7 @@ def agrees(at, text, *, count=False):
     """Assert that a position, and what follows a move, are those of the reference."""
     shown, form = board(at), RULES.to_json(at)
     assert form["supply"] == [15 - list(shown.values()).count(one) for one in "ox"]
-    assert list(shown) == reference.order(shown)
+    assert list(shown) == order(shown)
     outcome = RULES.outcome(at)
     assert (outcome.winners[0] if outcome else None) == reference.winner(
         shown, at.turn, count=count
