@@ -49,7 +49,7 @@ def digest_of_choices():
     """Return a digest of what robots choose in many positions."""
     chosen = [
         choose_move(rules, at, RobotLevel.EASY, match_seed(number, rules.key, None, 7))
-        for number in range(2)
+        for number in range(3)
         for rules, at in random_positions(random.Random(number))
     ]
     return hashlib.sha256(repr(chosen).encode()).hexdigest()
