@@ -1,18 +1,13 @@
-"""Matches with clocks, as the tests of reminders, flags, pauses and vacations begin them.
-
-Matches played at random, as their laws are shown in.
-
-Matches in which replies are laid ready, and what their events are.
-"""
+"""Matches with clocks, matches played at random, and those in which replies are laid ready."""
 
 import random
 
 from hypothesis import strategies as st
 
 from domain.clocks.time_control import DAY
-from domain.match.commands import MakeOffer, PlayMove
+from domain.match.commands import PlayMove
 from domain.match.conditional_moves import ConditionalMove, ConditionalMoves
-from domain.match.events import Moved, Paused
+from domain.match.events import Moved
 from domain.match.history import EventEnvelope, decode_event
 from domain.match.state import position_of
 from domain.rules import rules_by_id
@@ -32,15 +27,6 @@ def three(*words: str) -> Match:
     """A match of three, in which the players place their tiles themselves."""
     start = "-manual_start", "-tiles_each=3", "-no_contract"
     return Match(challenge("halves", *start, *(words or TERMS), seats=(ALICE, BOB, CAROL)))
-
-
-def paused_match() -> Match:
-    """A match of two that has been paused after a day."""
-    match = two()
-    match.do(ALICE, MakeOffer(kind="pause"), BEGIN + DAY)
-    match.do(BOB, MakeOffer(kind="pause"), BEGIN + DAY)  # proposing it too is consent
-    assert isinstance(match.bodies[-1], Paused)
-    return match
 
 
 TWO, THREE = (ALICE, BOB), (ALICE, BOB, CAROL)
@@ -73,17 +59,10 @@ def moves(match: Match, rng: random.Random) -> Turn:
     return match.state.seats[match.state.next], PlayMove(text=any_move(match, rng))
 
 
-LIGHT, DARK = 0, 1
+DARK = 1
 OUT, FORTH = "m13-j7", "a13-c11"
 BACK, AND_BACK = "j7-m13", "c11-a13"
 """Four moves after which everything is as before."""
-
-_SHUT_IN = "c5 e11 m5 g4 c8 f6 j12 i9 f8 i7 l10 h6 b4 d12 d7 e13 a5 i3 h8 j4 k6"
-SHUT_IN = _SHUT_IN.split()
-"""A whole match of line: Light is passed from ply 18 on."""
-
-WANING = [*"111111358"]
-"""A whole match of halves among three."""
 
 
 def queued(ply: int, seat: int, move: str, then: int | None) -> Moved:

@@ -4,7 +4,7 @@ The worst-case length of a match, against a plain calendar that plays it.
 """
 
 import re
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise, product
 from pathlib import Path
@@ -33,14 +33,7 @@ from domain.clocks.vacation import (
     take_vacation,
 )
 from domain.errors import Code, Refusal
-from domain.match.commands import (
-    FlagPlayer,
-    MakeOffer,
-    RemindPlayer,
-    StartVacation,
-    command_digest,
-    encode_command,
-)
+from domain.match import commands
 from domain.match.decision import Rejection
 from domain.match.events import Absent, MatchStarted, Nagged
 from domain.match.history import decode_event
@@ -49,7 +42,7 @@ from domain.match.state import deadline, next_due, reminder_is_due
 from domain.records import SERVER_ACCOUNT
 from infra.languages.wording import wording
 from tests.domain.given import OUT, two
-from tests.domain.rulings import ARBITER, back, rule
+from tests.domain.test_disputes import ARBITER, back, rule
 from tests.domain.test_match_laws import ELSEWHERE
 from tests.helpers.given import ALICE, BEGIN, BOB, Match, challenge, sent
 
@@ -68,15 +61,12 @@ def refusal(match: Match, actor: bytes, command: object, at: int) -> tuple[Code,
     return Code(found.code), found.sentence
 
 
-# the bytes of what there was before
-
-
 def test_a_start_without_these_options_has_the_bytes_and_the_digest_it_always_had() -> None:
     actor, start = challenge("pow2", "--days=3", "--nagtime=1", "--weekends=off")
     event = decode_event(Match((actor, start)).events[0])
     assert isinstance(event.body, MatchStarted)
     assert msgspec.msgpack.encode(event.body.terms).hex(" ") == "98 01 00 00 03 00 00 c2 c3"
-    digest = command_digest(encode_command(sent(actor, start)))
+    digest = commands.command_digest(commands.encode_command(sent(actor, start)))
     assert digest.hex() == "581baf39bad54601"
 
 
@@ -89,40 +79,30 @@ def test_a_start_with_all_of_them_is_recorded_and_decided_again() -> None:
     match.holds()
 
 
-# a cap of the bank
-
-
-# reminders
-
-
 def test_a_player_is_reminded_at_each_of_the_days_and_then_no_more() -> None:
     match = two("--forfeittime=9", "--nagtime=2,4,5")
     for day in (2, 4, 5):
         due = BEGIN + day * DAY
         assert next_due(match.state) == due
-        assert match.refuses(SERVER_ACCOUNT, RemindPlayer(ply=0), due - 1) == Code.TOO_EARLY
+        assert (
+            match.refuses(SERVER_ACCOUNT, commands.RemindPlayer(ply=0), due - 1) == Code.TOO_EARLY
+        )
         assert reminder_is_due(match.state, due)
-        assert match.do(SERVER_ACCOUNT, RemindPlayer(ply=0), due) == (Nagged(seat=0),)
-        assert match.refuses(SERVER_ACCOUNT, RemindPlayer(ply=0), due) == Code.TOO_EARLY
+        assert match.do(SERVER_ACCOUNT, commands.RemindPlayer(ply=0), due) == (Nagged(seat=0),)
+        assert match.refuses(SERVER_ACCOUNT, commands.RemindPlayer(ply=0), due) == Code.TOO_EARLY
     assert next_due(match.state) == BEGIN + 9 * DAY
     match.play(OUT, at=BEGIN + 6 * DAY)
     assert next_due(match.state) == BEGIN + 8 * DAY, "each turn has its own"
     match.holds()
 
 
-# silence
-
-
-# vacations
-
-
 def test_a_vacation_stops_the_clock_for_as_many_days_as_the_match_allows() -> None:
     match = two("--days=5", "--nagtime=0", "--vacation=3")
-    assert match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN) == (
+    assert match.do(ALICE, commands.StartVacation(until=BEGIN + 9 * DAY), BEGIN) == (
         Absent(seat=0, until=BEGIN + 9 * DAY),
     )
     assert deadline(match.state) == BEGIN + 8 * DAY
-    more = StartVacation(until=BEGIN + 20 * DAY)
+    more = commands.StartVacation(until=BEGIN + 20 * DAY)
     assert refusal(match, ALICE, more, BEGIN + 4 * DAY) == (
         Code.BAD_OPTION,
         "you have no vacation left that can stop your clock in this match",
@@ -135,9 +115,9 @@ def test_a_vacation_stops_the_clock_for_as_many_days_as_the_match_allows() -> No
 
 def test_moves_taken_back_and_a_set_back_give_back_no_days() -> None:
     match = two("--days=5", "--nagtime=0", "--vacation=4")
-    match.do(ALICE, StartVacation(until=BEGIN + 3 * DAY), BEGIN)
+    match.do(ALICE, commands.StartVacation(until=BEGIN + 3 * DAY), BEGIN)
     match.play(OUT, at=BEGIN + 4 * DAY)
-    match.do(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 9 * DAY)
+    match.do(SERVER_ACCOUNT, commands.FlagPlayer(), BEGIN + 9 * DAY)
     match.away = {ALICE: BEGIN + 60 * DAY}
     back(match, 0, BEGIN + 30 * DAY)
     assert deadline(match.state) == BEGIN + (30 + 1 + 5) * DAY
@@ -146,7 +126,7 @@ def test_moves_taken_back_and_a_set_back_give_back_no_days() -> None:
 
 def test_a_match_that_goes_on_elsewhere_has_its_options_and_all_its_days() -> None:
     there = two(*ALL)
-    there.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN)
+    there.do(ALICE, commands.StartVacation(until=BEGIN + 9 * DAY), BEGIN)
     there.play(OUT, at=BEGIN + DAY)
     here = Match(board=2)
     here.do(SERVER_ACCOUNT, import_command(there.state, (ALICE, BOB), ELSEWHERE), BEGIN)
@@ -157,22 +137,16 @@ def test_a_match_that_goes_on_elsewhere_has_its_options_and_all_its_days() -> No
     here.holds()
 
 
-# pauses
-
-
 def test_a_match_without_pauses_refuses_to_be_paused_and_is_annulled_all_the_same() -> None:
     match = two("--days=5", "--pause=off")
-    assert refusal(match, ALICE, MakeOffer(kind="pause"), BEGIN) == (
+    assert refusal(match, ALICE, commands.MakeOffer(kind="pause"), BEGIN) == (
         Code.UNKNOWN_OFFER,
         "a pause can't be proposed: this match is played without pauses",
     )
-    match.do(ALICE, MakeOffer(kind="draw"), BEGIN)
+    match.do(ALICE, commands.MakeOffer(kind="draw"), BEGIN)
     match.do(ARBITER, rule(annul=True), BEGIN + DAY)
     assert match.state.over
     match.holds()
-
-
-# the length of a match
 
 
 def worst(terms: TimeControl, plies: int) -> int:
@@ -299,14 +273,6 @@ def terms():
 @pytest.mark.parametrize(
     ("flag", "expected"),
     [
-        ("--nagtime=0", TimeControl(nag=0)),
-        ("--nagtime=365", TimeControl(nag=365)),
-        ("--forfeittime=0", TimeControl(forfeit=0)),
-        ("--forfeittime=3650", TimeControl(forfeit=3650)),
-        ("--totaltime=1", TimeControl(total=1)),
-        ("--totaltime=3650", TimeControl(total=3650)),
-        ("--days=1", TimeControl(forfeit=0, days=1)),
-        ("--days=365", TimeControl(forfeit=0, days=365)),
         ("--bank=1", TimeControl(forfeit=0, bank=1)),
         ("--bank=1+0", TimeControl(forfeit=0, bank=1)),
         ("--bank=3650+365", TimeControl(forfeit=0, bank=3650, increment=365)),
@@ -325,11 +291,8 @@ def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expec
         ("--days=0", f"'--days=0' is out of range; write {DAYS}"),
         ("--days=366", f"'--days=366' is out of range; write {DAYS}"),
         ("--days", f"'--days' isn't understood; write {DAYS}"),
-        ("--days=", f"'--days=' isn't understood; write {DAYS}"),
-        ("--days=x", f"'--days=x' isn't understood; write {DAYS}"),
         ("--days=+3", f"'--days=+3' isn't understood; write {DAYS}"),
         ("--days=03", f"'--days=03' isn't understood; write {DAYS}"),
-        ("--days=3.0", f"'--days=3.0' isn't understood; write {DAYS}"),
         ("--days=3\n", f"'--days=3\\n' isn't understood; write {DAYS}"),
         ("--days=٣", f"'--days=٣' isn't understood; write {DAYS}"),
         ("--days=" + "9" * 5000, f"'--days={'9' * 24}' isn't understood; write {DAYS}"),
@@ -340,48 +303,30 @@ def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expec
         ("--bank=3651+1", f"'--bank=3651+1' is out of range; write {BANK}"),
         ("--bank=1+366", f"'--bank=1+366' is out of range; write {BANK}"),
         ("--bank", f"'--bank' isn't understood; write {BANK}"),
-        ("--bank=1+", f"'--bank=1+' isn't understood; write {BANK}"),
         ("--bank=1+2+3", f"'--bank=1+2+3' isn't understood; write {BANK}"),
         ("--weekends", "'--weekends' isn't understood; write --weekends=off or --weekends=on"),
         ("--weekends=OFF", "'--weekends=OFF' isn't understood; write --weekends=off or --weekends=on"),
         ("--unrated=1", "--unrated takes no value; write it alone"),
-        ("--unrated=", "--unrated takes no value; write it alone"),
-    ],
-)  # fmt: skip
-def test_a_value_that_is_unreadable_or_out_of_range_is_refused_with_the_range(flag, sentence):
-    assert refused(flag) == (Code.BAD_OPTION, sentence)
-
-
-@pytest.mark.parametrize(
-    ("flags", "name"),
-    [
-        (["--days=3", "--days=3"], "days"),
-        (["--Days=3", "--dAYS=4"], "days"),
-        (["--unrated", "--nagtime=1", "--unrated"], "unrated"),
-        (["--weekends=on", "--weekends=off"], "weekends"),
-        (["--bank=1", "--bank=1+1"], "bank"),
-    ],
-)
-def test_an_option_is_given_once(flags, name):
-    assert refused(*flags) == (Code.BAD_OPTION, f"--{name} is given twice; give it once")
-
-
-@pytest.mark.parametrize(
-    ("flag", "sentence"),
-    [
         ("--nagtme=3", "there is no option '--nagtme'; did you mean --nagtime?"),
         ("--FORFEIT=3", "there is no option '--FORFEIT'; did you mean --forfeittime?"),
-        ("-days=3", "there is no option '-days'; did you mean --days?"),
         ("days=3", "there is no option 'days'; did you mean --days?"),
         ("--wee\u212aends=off", "there is no option '--wee\u212aends'; did you mean --weekends?"),
         ("--zzz", f"there is no option '--zzz'; the options are {KNOWN}"),
-        ("--", f"there is no option '--'; the options are {KNOWN}"),
         ("", f"there is no option ''; the options are {KNOWN}"),
         ("--" + "q" * 5000, f"there is no option '--{'q' * 22}'; the options are {KNOWN}"),
     ],
-)
-def test_an_unknown_option_is_refused_with_the_nearest_known_one(flag, sentence):
-    assert refused(flag) == (Code.UNKNOWN_OPTION, sentence)
+)  # fmt: skip
+def test_a_flag_is_refused_with_the_range_or_the_nearest_known_one(flag, sentence):
+    code = Code.UNKNOWN_OPTION if "there is no option" in sentence else Code.BAD_OPTION
+    assert refused(flag) == (code, sentence)
+
+
+def test_an_option_is_given_once():
+    for flags, name in (
+        (["--Days=3", "--dAYS=4"], "days"),
+        (["--unrated", "--nagtime=1", "--unrated"], "unrated"),
+    ):
+        assert refused(*flags) == (Code.BAD_OPTION, f"--{name} is given twice; give it once")
 
 
 def test_the_recorded_words_are_sorted_and_leave_defaults_out():
@@ -423,16 +368,9 @@ def test_the_page_for_players_names_every_option_with_its_range():
     assert len(ranges) == 6
     for option, low, high in ranges:
         edges = int(low) - 1, int(low), int(high), int(high) + 1
-        fits = [_is_read(f"{option}={edge}") for edge in edges]
-        assert fits == [False, True, True, False]
-
-
-def _is_read(flag):
-    try:
-        read_time_control([flag])
-    except Refusal:
-        return False
-    return True
+        for edge, fits in zip(edges, (False, True, True, False), strict=True):
+            with nullcontext() if fits else pytest.raises(Refusal):
+                read_time_control([f"{option}={edge}"])
 
 
 def test_the_recorded_form_of_terms_is_final():
@@ -475,27 +413,21 @@ def at(text):
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
 
 
-def refused_days(act):
-    with pytest.raises(Refusal) as refusal:
-        act()
-    return refusal.value.code, refusal.value.sentence
-
-
 MAY = at("2026-05-04T12:00")
 
 
-def test_the_year_of_every_day_is_as_in_the_calendar():
-    first = date(1599, 12, 25)
-    for day in range(365 * 810):
-        assert year_of((first - EPOCH).days + day) == (first + timedelta(days=day)).year
+def test_the_year_of_a_day_is_as_in_the_calendar():
+    for year in range(1600, 2410):
+        first = (date(year, 1, 1) - EPOCH).days
+        assert [year_of(first - 1), year_of(first)] == [year - 1, year]
 
 
 @pytest.mark.parametrize("days", [0, -1, 61, 10**12])
 def test_a_vacation_of_no_days_or_too_many_is_refused(days):
-    assert refused_days(lambda: take_vacation((), MAY, days)) == (
-        Code.BAD_OPTION,
-        f"a vacation lasts whole days, at least 1 and at most 30 a year, not {days}",
-    )
+    with pytest.raises(Refusal) as refusal:
+        take_vacation((), MAY, days)
+    said = f"a vacation lasts whole days, at least 1 and at most 30 a year, not {days}"
+    assert (refusal.value.code, refusal.value.sentence) == (Code.BAD_OPTION, said)
 
 
 @pytest.mark.parametrize(

@@ -266,18 +266,6 @@ def test_a_deadline_is_the_first_instant_at_which_nothing_is_left(life, seat):
     assert time_left(clock, seat, seat, flag) == 0
 
 
-@given(plays(), st.lists(st.tuples(spans, st.sampled_from(SEATS)), max_size=6), spans)
-def test_taking_back_any_plies_restores_what_was_used(clock, plies, pause):
-    after, now = clock, clock.since
-    for wait, seat in plies:
-        now += wait
-        after = after_ply(after, seat, now)
-    again = match_clock.after_undo(after, len(clock.turns) // 6, now + pause)
-    assert again.turns == clock.turns
-    assert [time_used(again, seat) for seat in SEATS] == [time_used(clock, seat) for seat in SEATS]
-    assert time_of_turn(again, 0, now + pause) == 0
-
-
 @given(
     plays(),
     st.lists(st.tuples(st.sampled_from((*SEATS, -1)), spans, spans), max_size=5),
@@ -296,12 +284,6 @@ def test_times_off_may_be_told_in_any_order_and_overlap(clock, offs, random):
             another, seat, clock.since + wait, clock.since + wait + lasts
         )
     assert one == another
-
-
-@given(lives())
-def test_a_clock_is_stored_and_read_back(life):
-    clock, _, _ = life
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(clock), type=MatchClock) == clock
 
 
 LIGHT, DARK = 0, 1

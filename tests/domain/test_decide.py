@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from domain.clocks.time_control import DAY, TimeControl, read_time_control
-from domain.errors import Code, Refusal
+from domain.errors import Code
+from domain.match import events
 from domain.match.commands import (
     AnswerOffer,
-    Command,
     FlagPlayer,
     MakeOffer,
     PlayMove,
@@ -21,22 +21,13 @@ from domain.match.commands import (
 )
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
-from domain.match.events import (
-    Ended,
-    Flagged,
-    MatchStarted,
-    Moved,
-    OfferAnswered,
-    OfferMade,
-    Paused,
-    Resumed,
-)
 from domain.match.evolve import evolve
 from domain.match.sentences import SAY
 from domain.match.state import deadline, initial, next_due, position_of, positions
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id, unpack_position
 from tests.domain.given import FLAG, NAG, TERMS, two
+from tests.helpers.examples import refused
 from tests.helpers.given import (
     ALICE,
     BEGIN,
@@ -102,12 +93,9 @@ BACK_AND_FORTH = ["m13-j7", "a13-c11", "j7-m13", "c11-a13"]
 def test_a_draw_is_granted_at_once_when_the_position_stands_for_the_third_time() -> None:
     given = [*STARTED, *alternating(*BACK_AND_FORTH * 2)]
     assert when(given, ALICE, MakeOffer(kind="draw")) == (
-        OfferMade(seat=0, kind="draw"),
-        Ended(winners=(0, 1), reason="repetition"),
+        events.OfferMade(seat=0, kind="draw"),
+        events.Ended(winners=(0, 1), reason="repetition"),
     )
-
-
-# --- pauses
 
 
 def test_a_pause_that_is_agreed_stops_the_clock_and_puts_the_deadline_off_by_as_much() -> None:
@@ -115,37 +103,16 @@ def test_a_pause_that_is_agreed_stops_the_clock_and_puts_the_deadline_off_by_as_
     match.do(BOB, MakeOffer(kind="pause"), BEGIN + DAY)
     assert (next_due(match.state), deadline(match.state)) == (NAG, FLAG)  # proposing stops nothing
     assert match.do(ALICE, AnswerOffer(accept=True), BEGIN + DAY + 7) == (
-        OfferAnswered(seat=0, kind="pause", accept=True),
-        Paused(),
+        events.OfferAnswered(seat=0, kind="pause", accept=True),
+        events.Paused(),
     )
     assert (next_due(match.state), deadline(match.state)) == (0, None)
     for command in (RemindPlayer(), FlagPlayer()):
         assert match.refuses(SERVER_ACCOUNT, command, FLAG + 99 * DAY) == Code.TOO_EARLY
-    assert match.do(ALICE, ResumeMatch(), FLAG + 99 * DAY + 7) == (Resumed(seat=0),)
+    assert match.do(ALICE, ResumeMatch(), FLAG + 99 * DAY + 7) == (events.Resumed(seat=0),)
     paused = FLAG + 99 * DAY - BEGIN - DAY
     assert (next_due(match.state), deadline(match.state)) == (NAG + paused, FLAG + paused)
     match.holds()
-
-
-# --- the decider and time: reminders, flags, what comes too late, and when a clock beg
-
-
-# --- flags
-
-
-def test_a_flag_falls_at_its_instant_and_no_millisecond_before() -> None:
-    match = two()
-    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), FLAG - 1) == Code.TOO_EARLY
-    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG) == (
-        Flagged(seat=0),
-        Ended(winners=(1,), reason="time"),
-    )
-    assert match.state.result == Ended(winners=(1,), reason="time")
-    assert next_due(match.state) == 0
-    match.holds()
-
-
-# --- a flag among three
 
 
 def test_a_flag_may_end_the_match_by_its_rules_though_two_are_left() -> None:
@@ -153,15 +120,12 @@ def test_a_flag_may_end_the_match_by_its_rules_though_two_are_left() -> None:
     match = Match(challenge("halves", *start, *TERMS, seats=(ALICE, BOB, CAROL)))
     match.play("6", "9", "1", "swap", "2", "3")  # Carol has no tile any more
     assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG + DAY) == (
-        Flagged(seat=0),
-        Ended(winners=(1,), reason="last-tiles"),
+        events.Flagged(seat=0),
+        events.Ended(winners=(1,), reason="last-tiles"),
     )
     assert rules_by_id(match.state.rules).outcome(position_of(match.state)) is not None
     assert next_due(match.state) == 0
     match.holds()
-
-
-# --- the beginning
 
 
 def test_a_match_that_gathers_entropy_starts_its_clock_with_the_draw_and_not_before() -> None:
@@ -172,7 +136,7 @@ def test_a_match_that_gathers_entropy_starts_its_clock_with_the_draw_and_not_bef
     for command in (RemindPlayer(), FlagPlayer()):
         assert match.refuses(SERVER_ACCOUNT, command, later) == Code.MATCH_OVER
     _, started = match.do(BOB, AnswerOffer(accept=True, text=b"word"), later)
-    assert isinstance(started, MatchStarted)
+    assert isinstance(started, events.MatchStarted)
     assert started.terms == start.terms == read_time_control(TERMS)
     assert (next_due(match.state), deadline(match.state)) == (later + 2 * DAY, later + 5 * DAY)
     match.holds()
@@ -181,34 +145,45 @@ def test_a_match_that_gathers_entropy_starts_its_clock_with_the_draw_and_not_bef
 # --- a match on a game that is not installed: whatever needs the rules is refused in a
 
 
-STARTED_WITHOUT_RULES = MatchStarted(
+STARTED_WITHOUT_RULES = events.MatchStarted(
     rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0
 )
 STATE = evolve(
     evolve(initial(), STARTED_WITHOUT_RULES, 1_000),
-    Moved(ply=1, seat=0, move="e2-e4", next=1),
+    events.Moved(ply=1, seat=0, move="e2-e4", next=1),
     2_000,
 )
 SENTENCE = "the game 'chess' is not installed on this server; its matches are kept, and continue once it is installed"
 
 
-@pytest.mark.parametrize("command", [PlayMove(text="e7-e5", ply=1), MakeOffer(kind="draw")])
-def test_a_move_and_an_offer_are_refused_in_a_sentence(command: Command):
-    decided = decide(sent(BOB, command), STATE)
+STARTED_TIMED = replace(STARTED_WITHOUT_RULES, terms=TimeControl())
+TIMED = evolve(
+    evolve(initial(), STARTED_TIMED, 1_000), events.Moved(ply=1, seat=0, move="e2-e4", next=1), 2
+)
+
+
+@pytest.mark.parametrize(
+    ("actor", "command", "state"),
+    [
+        (BOB, PlayMove(text="e7-e5", ply=1), STATE),
+        (BOB, MakeOffer(kind="draw"), STATE),
+        (ALICE, StartMatch(rules="chess/1", options=(), seats=(ALICE, BOB)), initial()),
+        # nobody loses by time while nobody can move
+        (SERVER_ACCOUNT, RemindPlayer(ply=1), TIMED),
+        (SERVER_ACCOUNT, FlagPlayer(ply=1), TIMED),
+    ],
+)
+def test_whatever_needs_rules_that_are_not_installed_is_refused_in_a_sentence(
+    actor, command, state
+):
+    decided = decide(sent(actor, command), state, DecisionContext(received=400 * DAY))
     assert in_english(decided) == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
-
-
-def test_no_match_of_it_starts():
-    command = StartMatch(rules="chess/1", options=(), seats=(ALICE, BOB))
-    decided = decide(sent(ALICE, command), initial())
-    assert isinstance(decided, Rejection)
-    assert (decided.code, decided.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
 
 
 def test_a_player_can_give_up_because_that_needs_no_rules():
     decided = decide(sent(BOB, ResignMatch()), STATE)
     assert isinstance(decided, Decision)
-    assert decided.events[-1] == Ended(winners=(0,), reason="resignation")
+    assert decided.events[-1] == events.Ended(winners=(0,), reason="resignation")
 
 
 @pytest.mark.parametrize(
@@ -223,18 +198,7 @@ def test_a_player_can_give_up_because_that_needs_no_rules():
     ],
 )
 def test_positions_and_moves_are_refused_in_a_sentence(ask):
-    with pytest.raises(Refusal) as refusal:
-        ask()
-    assert (refusal.value.code, refusal.value.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
-
-
-@pytest.mark.parametrize("command", [RemindPlayer(ply=1), FlagPlayer(ply=1)])
-def test_nobody_loses_by_time_while_nobody_can_move(command: Command):
-    started = replace(STARTED_WITHOUT_RULES, terms=TimeControl())
-    state = evolve(evolve(initial(), started, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2)
-    late = DecisionContext(received=400 * DAY)
-    decided = decide(sent(SERVER_ACCOUNT, command), state, late)
-    assert in_english(decided) == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
+    assert refused(Code.UNKNOWN_RULES, ask) == SENTENCE
 
 
 # --- what goliath and line bring into a match: counts that are agreed to, and passes o
@@ -263,11 +227,11 @@ def refusal(result):
 
 def test_a_count_that_is_agreed_to_ends_the_match_for_the_larger_region():
     given = match(SEPARATED)
-    assert when(given, ALICE, MakeOffer(kind="count")) == (OfferMade(seat=0, kind="count"),)
+    assert when(given, ALICE, MakeOffer(kind="count")) == (events.OfferMade(seat=0, kind="count"),)
     given.append((ALICE, MakeOffer(kind="count")))
     assert when(given, BOB, AnswerOffer(accept=True)) == (
-        OfferAnswered(seat=1, kind="count", accept=True),
-        Ended(winners=(1,), reason="larger-region"),
+        events.OfferAnswered(seat=1, kind="count", accept=True),
+        events.Ended(winners=(1,), reason="larger-region"),
     )
 
 
@@ -288,4 +252,4 @@ def test_a_pass_in_line_shows_in_the_record_as_the_same_player_next():
         assert (moved.seat, moved.next) == (1, 1)
         given.append((BOB, PlayMove(text=text)))
     [moved, ended] = when(given, BOB, PlayMove(text="l10"))
-    assert (moved.next, ended) == (None, Ended(winners=(1,), reason="more-stones"))
+    assert (moved.next, ended) == (None, events.Ended(winners=(1,), reason="more-stones"))

@@ -1,9 +1,4 @@
-"""Claims, rulings and appeals: who may make them, when, and what is refused.
-
-Forged claims, rulings and appeals are found when a match is verified.
-
-A ruling lets a seat have more time.
-"""
+"""Claims, rulings and appeals: who may make them, when, what is refused and forged; and matches that are set back."""
 
 from typing import Any
 
@@ -14,24 +9,48 @@ from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import (
+    AnswerOffer,
+    FlagPlayer,
     GiveRuling,
+    MakeAppeal,
+    MakeClaim,
+    MakeOffer,
     PlayMove,
+    ResignMatch,
 )
+from domain.match.conditional_moves import ConditionalMove
 from domain.match.disputes import APPEAL_MS, CLAIMS_LIMIT, may_be_ruled_on
 from domain.match.events import Appealed, Claimed, Ended, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.history import BrokenHistory
-from tests.domain.dispute_commands import (
-    ARBITER,
-    OTHER_ARBITER,
-    REASONS,
-    TEXT,
-    appeal,
-    claim,
-    resigned,
-    rule,
-)
+from domain.match.state import deadline, next_due, position_of
+from domain.records import SERVER_ACCOUNT
+from domain.rules import rules_by_id
 from tests.domain.given import two
-from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match
+from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, pow2
+
+ARBITER, OTHER_ARBITER = b"arbiter1", b"arbiter2"
+TEXT, REASONS = b"t" * 32, b"r" * 32
+
+
+def claim(ply: int = 0) -> MakeClaim:
+    return MakeClaim(ply=ply, text=TEXT)
+
+
+def rule(claim: int | None = None, **changes: Any) -> GiveRuling:
+    return GiveRuling(claim=claim, upheld=bool(changes), text=REASONS, **changes)
+
+
+def appeal(claim: int) -> MakeAppeal:
+    return MakeAppeal(claim=claim, text=TEXT)
+
+
+def resigned() -> Match:
+    """A match of two moves, which Light has resigned."""
+    match = two()
+    match.play("m13-m9", "a13-c11")
+    match.do(ALICE, ResignMatch())
+    return match
+
 
 # claims
 
@@ -170,9 +189,6 @@ def test_an_appeal_is_possible_for_fourteen_days() -> None:
     assert not may_be_ruled_on(match.state, end + 99 * DAY)
 
 
-# before a draw, and declined
-
-
 def disputed() -> Match:
     match = resigned()
     match.do(BOB, claim(), BEGIN + 10)
@@ -213,3 +229,84 @@ def test_a_forged_dispute_is_found(kind: type, changes: dict[str, Any]) -> None:
     with pytest.raises(BrokenHistory) as broken:
         verify(match.board, match.forged(seq, **changes))
     assert broken.value.seq in (seq, seq - 1, seq - 2), "an event of the same command"
+
+
+# set back
+
+
+LATE = BEGIN + 100 * DAY
+MOVES = ["m13-m9", "a13-c11"]
+
+
+def back(match: Match, ply: int, at: int = LATE, **more: Any) -> SetBack:
+    """Set a match back; return the event."""
+    _, event, *_ = match.do(ARBITER, rule(back_to=ply, **more), at)
+    assert isinstance(event, SetBack)
+    return event
+
+
+def any_legal(match: Match) -> str:
+    """The first legal move."""
+    rules = rules_by_id(match.state.rules)
+    return next(iter(rules.legal_moves(position_of(match.state))))
+
+
+def go_on(match: Match, plies: int = 1, at: int = LATE) -> None:
+    for _ in range(plies):
+        match.play(any_legal(match), at=at)
+
+
+# what ended
+
+
+ENDS: dict[str, list[tuple[bytes, Any, int]]] = {
+    "resignation": [(ALICE, ResignMatch(), 3)],
+    "time": [(SERVER_ACCOUNT, FlagPlayer(), 8)],
+    "agreement": [(BOB, MakeOffer(kind="draw"), 3), (ALICE, AnswerOffer(accept=True), 3)],
+    "aborted": [(BOB, MakeOffer(kind="abort"), 3), (ALICE, AnswerOffer(accept=True), 3)],
+    "annulled": [(ARBITER, rule(annul=True), 4)],
+}
+"""What ends a match after two moves, and on which day."""
+
+
+@pytest.mark.parametrize("ply", [0, 1, 2])
+@pytest.mark.parametrize("reason", ENDS)
+def test_a_match_that_is_over_goes_on_at_a_ply(reason: str, ply: int) -> None:
+    match, there = two("--days=5"), two("--days=5")
+    for day, move in ((1, MOVES[0]), (3, MOVES[1])):
+        match.play(move, at=BEGIN + day * DAY)
+    there.play(*MOVES[:ply], at=BEGIN)
+    for actor, command, day in ENDS[reason]:
+        match.do(actor, command, BEGIN + day * DAY)
+    assert match.state.result
+    assert match.state.result.reason == reason
+    gone = (0,) if reason in ("resignation", "time") else ()
+    assert back(match, ply) == SetBack(ply=ply, next=ply % 2, back=gone)
+    state = match.state
+    assert (state.ply, state.over, state.out, state.next) == (ply, False, (), ply % 2)
+    assert state.moves == " ".join(MOVES[:ply])
+    assert position_of(state) == position_of(there.state)
+    assert deadline(state) == next_due(state) == LATE + 5 * DAY
+    go_on(match, at=LATE + 1)
+    match.holds()
+
+
+def test_conditional_moves_stay_if_they_can_still_be_played() -> None:
+    other = Match(pow2())
+    other.play("m13-m9", "a13-c11")
+    light = any_legal(other)
+    go_on(other)
+    dark = any_legal(other)
+    match = Match(pow2())
+    match.play("m13-m9")
+    any_moves = ConditionalMove(3, None, "a1-a2")
+    after_others = ConditionalMove(3, ("m13-m9", "a13-c11", light), dark)
+    match.lay(1, after_others, any_moves)
+    match.play("a13-c11")
+    match.lay(0, ConditionalMove(4, (light, dark), "a1-a2"))
+    back(match, 1)
+    assert match.replies[1].moves == (after_others, any_moves)
+    assert match.replies[0].moves == (), "its path begins with a ply that is gone"
+    match.play("a13-c11", light)
+    assert match.state.moves == f"m13-m9 a13-c11 {light} {dark}", "the prepared one was played"
+    match.holds()

@@ -7,53 +7,45 @@ from pathlib import Path
 
 import pytest
 
-from domain.fairness import (
-    DrawStream,
-    SetupDraw,
-    contribution,
-    draw_key,
-    draw_terms,
-    earlier_seed,
-    entropy_text,
-    previous_seed,
-)
+from domain import fairness
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "fairness-1.json").read_text())
 KEY = bytes.fromhex(VECTORS["key"]["key"])
 ALICE, BOB = b"alice...", b"bob....."
 
 
-def stream() -> DrawStream:
-    return DrawStream(KEY, "powerdrain/1")
+def stream() -> fairness.DrawStream:
+    return fairness.DrawStream(KEY, "powerdrain/1")
 
 
 def test_a_chain_goes_back_by_the_labelled_hash() -> None:
     chain = VECTORS["chain"]
     end = bytes.fromhex(chain["end"])
-    assert previous_seed(end) == sha256(b"matchpost-seed-v1\0chain\0" + end).digest()
+    assert fairness.previous_seed(end) == sha256(b"matchpost-seed-v1\0chain\0" + end).digest()
     for steps, seed in chain["steps back"].items():
-        assert earlier_seed(end, int(steps)).hex() == seed
+        assert fairness.earlier_seed(end, int(steps)).hex() == seed
 
 
 def test_a_players_entropy_is_the_command_id_and_the_hash_of_the_word() -> None:
     vector = VECTORS["entropy"]
-    text = entropy_text(bytes.fromhex(vector["command id"]), vector["word"])
+    text = fairness.entropy_text(bytes.fromhex(vector["command id"]), vector["word"])
     assert text.hex() == vector["text"]
-    assert contribution(ALICE, text).hex() == vector["contribution"]
-    assert contribution(BOB, b"").hex() == vector["its contribution"]
+    assert fairness.contribution(ALICE, text).hex() == vector["contribution"]
+    assert fairness.contribution(BOB, b"").hex() == vector["its contribution"]
     assert (
-        contribution(ALICE, text) == sha256(b"matchpost-seed-v1\0player\0" + ALICE + text).digest()
+        fairness.contribution(ALICE, text)
+        == sha256(b"matchpost-seed-v1\0player\0" + ALICE + text).digest()
     )
 
 
 def test_the_key_is_hkdf_extract_of_seed_and_contributions_under_the_terms() -> None:
     vector, text = VECTORS["key"], bytes.fromhex(VECTORS["entropy"]["text"])
-    draw = SetupDraw(1, 1, bytes.fromhex(vector["seed"]), (text, b""))
-    key = draw_key(draw, (ALICE, BOB), 17, "powerdrain/1", ("-p",))
+    draw = fairness.SetupDraw(1, 1, bytes.fromhex(vector["seed"]), (text, b""))
+    key = fairness.draw_key(draw, (ALICE, BOB), 17, "powerdrain/1", ("-p",))
     assert key.hex() == vector["key"]
     salt = sha256(b"17 powerdrain 1 -p").digest()
-    assert draw_terms(17, "powerdrain/1", ("-p",)) == salt
-    material = draw.seed + contribution(ALICE, text) + contribution(BOB, b"")
+    assert fairness.draw_terms(17, "powerdrain/1", ("-p",)) == salt
+    material = draw.seed + fairness.contribution(ALICE, text) + fairness.contribution(BOB, b"")
     assert hmac.new(salt, material, sha256).digest() == key
 
 
@@ -88,13 +80,13 @@ def test_nothing_is_below_zero_or_one_less() -> None:
 
 
 # 99.99 % of uniform samples lie below, by degrees of freedom; the stream is fixed, so this is too
-CRITICAL = {1: 15.14, 2: 18.42, 4: 23.51, 5: 25.74, 6: 27.86, 51: 96.99}
+CRITICAL = {5: 25.74, 51: 96.99}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [2, 3, 5, 6, 7, 52])
+@pytest.mark.parametrize("n", [6, 52])
 def test_many_integers_are_uniform_by_chi_square(n: int) -> None:
-    ours, count = stream(), 200_000
+    ours, count = stream(), 100_000
     found = [0] * n
     for _ in range(count):
         found[ours.below("chi-square", n)] += 1

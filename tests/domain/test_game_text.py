@@ -19,6 +19,7 @@ from services.cli.referee import judge
 from services.demo.recorded_matches import recorded_games
 from tests.domain import given
 from tests.domain.given import any_move, called
+from tests.helpers.examples import FULL
 from tests.helpers.given import ALICE, BOB, Match, challenge
 
 HEADERS = GameHeaders(
@@ -182,7 +183,7 @@ def _by_rules() -> MatchState:
 PARTS = [*TEXT.split(" "), *TEXT.splitlines(keepends=True), "{", "}", "[", '"', "\\", "*", "1/2-1/2", "9" * 30, "\x00", "é"]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=1_000 if FULL else 80, deadline=None)
 @sampled(st.integers(0, len(TEXT)), st.lists(st.sampled_from(PARTS) | st.text(max_size=8)))
 def test_whatever_is_read_ends_in_a_game_or_in_a_refusal(cut, more):
     data = (TEXT[:cut] + " ".join(more) + TEXT[cut:]).encode(errors="replace")

@@ -5,18 +5,7 @@ from msgspec.structs import replace
 
 from domain.clocks.time_control import DAY
 from domain.errors import Code
-from domain.match.commands import (
-    AnswerOffer,
-    MakeOffer,
-    PlayMove,
-)
-from domain.match.events import (
-    Ended,
-    Gathered,
-    ImportedResult,
-    MatchSource,
-    MatchStarted,
-)
+from domain.match import commands, events
 from domain.match.imports import import_command
 from domain.match.start import needs_seed
 from domain.match.state import position_of, positions
@@ -24,17 +13,19 @@ from domain.records import SERVER_ACCOUNT
 from tests.helpers.given import ALICE, BOB, Match, challenge, sent
 
 HERE = (b"a-here..", b"b-here..", b"c-here..")
-SOURCE = MatchSource("document", "play.example.org/log/s07", 17, bytes(32), 5, bytes(range(32)))
+SOURCE = events.MatchSource(
+    "document", "play.example.org/log/s07", 17, bytes(32), 5, bytes(range(32))
+)
 BEGIN = 1_790_000_000_000
-ACCEPT = AnswerOffer(accept=True)
+ACCEPT = commands.AnswerOffer(accept=True)
 
 
 def timed():
     """A match of pow2 with a bank, in which both have moved; alice took two days, bob one."""
     match = Match()
     match.do(*challenge("pow2", "-exact", "--bank=10+1"), BEGIN)
-    match.do(ALICE, PlayMove(text="m13-m9"), BEGIN + 2 * DAY)
-    match.do(BOB, PlayMove(text="a13-c11"), BEGIN + 3 * DAY)
+    match.do(ALICE, commands.PlayMove(text="m13-m9"), BEGIN + 2 * DAY)
+    match.do(BOB, commands.PlayMove(text="a13-c11"), BEGIN + 3 * DAY)
     return match
 
 
@@ -59,13 +50,13 @@ def test_it_waits_for_every_player_and_then_goes_on_where_it_stood():
     here = imported(source)
     assert here.state.waits == (0, 1)
     assert here.state.awaits_entropy
-    assert here.refuses(HERE[0], PlayMove(text="m9-m5:l4")) is Code.NOT_STARTED
+    assert here.refuses(HERE[0], commands.PlayMove(text="m9-m5:l4")) is Code.NOT_STARTED
     (first,) = here.do(HERE[1], ACCEPT)
-    assert first == Gathered(seat=1, text=b"")
+    assert first == events.Gathered(seat=1, text=b"")
     assert here.refuses(HERE[1], ACCEPT) is Code.OFFER_STANDS
     gathered, started = here.do(HERE[0], ACCEPT)
-    assert isinstance(gathered, Gathered)
-    assert isinstance(started, MatchStarted)
+    assert isinstance(gathered, events.Gathered)
+    assert isinstance(started, events.MatchStarted)
     assert started.next == source.state.next
     assert position_of(here.state) == position_of(source.state)
     assert positions(here.state) == positions(source.state)
@@ -77,9 +68,9 @@ def test_it_waits_for_every_player_and_then_goes_on_where_it_stood():
 
 def test_a_transferred_match_goes_on_and_is_over_at_its_source():
     source = timed()
-    source.do(ALICE, MakeOffer(kind="transfer"))
+    source.do(ALICE, commands.MakeOffer(kind="transfer"))
     _, ended = source.do(BOB, ACCEPT)
-    assert ended == Ended(winners=(), reason="transferred")
+    assert ended == events.Ended(winners=(), reason="transferred")
     assert not source.state.result.winners
     source.holds()
     here = accepted(source)
@@ -121,8 +112,8 @@ def test_a_setup_that_chance_drew_is_taken_over_and_nothing_is_drawn():
         ({"next": None}, Code.BAD_REQUEST),
         ({"out": ((0, 1),)}, Code.BAD_REQUEST),
         ({"out": ((5, 1),)}, Code.BAD_REQUEST),
-        ({"result": ImportedResult((0,), "time")}, Code.BAD_REQUEST),
-        ({"next": None, "result": ImportedResult((4,), "time")}, Code.BAD_REQUEST),
+        ({"result": events.ImportedResult((0,), "time")}, Code.BAD_REQUEST),
+        ({"next": None, "result": events.ImportedResult((4,), "time")}, Code.BAD_REQUEST),
         ({"moves": " ".join(["m13-m9"] * 10_000)}, Code.TOO_LONG),
     ],
     ids=str,

@@ -102,13 +102,33 @@ def test_a_move_that_is_accepted_and_not_listed_is_found():
     assert any("which is not among the moves" in fault for fault in found), found
 
 
-def test_a_drawing_has_to_show_the_places_of_moves():
-    def without_a_row(board):
-        found = REVERSI.paint(board)
-        body = tuple(part for part in found.body if 'data-place="d3"' not in part)
-        return msgspec.structs.replace(found, body=body)
+def painted(change):
+    """Return Reversi with another drawing."""
+    return replace(REVERSI, paint=lambda board: change(REVERSI.paint(board)))
 
-    (fault,) = faults_of(replace(REVERSI, paint=without_a_row), 1)
-    assert fault.startswith(
-        "the drawing in SVG has no place d3, which moves name; in a match of 2, at the start"
-    )
+
+def without_a_row(picture):
+    body = tuple(part for part in picture.body if 'data-place="d3"' not in part)
+    return msgspec.structs.replace(picture, body=body)
+
+
+def without_looks(picture):
+    players = [
+        msgspec.structs.replace(one, icon=one.icon.replace('"icon ', '"icon'))
+        for one in picture.players
+    ]
+    return msgspec.structs.replace(picture, players=tuple(players))
+
+
+@pytest.mark.parametrize(
+    ("game", "said"),
+    [
+        (painted(without_a_row), "the drawing in SVG has no place d3, which moves name; in a match of 2, at the start"),
+        (painted(without_looks), "the icon of each player needs one of the classes "),
+        (replace(REVERSI, draw=lambda _: ""), "the drawing 'large' as text is empty; in a match of 2, at the start"),
+        (replace(REVERSI, options_form=game_by_key("pow2").options_form), "the option form and the options differ in "),
+    ],
+)  # fmt: skip
+def test_drawings_show_what_moves_name_and_forms_the_options(game, said):
+    (fault,) = faults_of(game, 1)
+    assert fault.startswith(said)

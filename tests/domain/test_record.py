@@ -111,7 +111,7 @@ def test_an_old_history_is_chained_folded_and_verified_by_its_own_bytes(
     assert verdict.state.clock is None
 
 
-@pytest.mark.parametrize("length", range(1, 6))
+@pytest.mark.parametrize("length", [1, 3, 5])
 def test_an_old_match_goes_on_with_the_events_of_today(length: int) -> None:
     match = Match()
     match.resume(OLD[:length])
@@ -130,12 +130,6 @@ def test_an_old_match_goes_on_with_the_events_of_today(length: int) -> None:
 
 def test_a_command_id_is_the_golden_one() -> None:
     assert command_id("terminal", ALICE, "key").hex() == GOLDEN["command id"]
-
-
-def test_ids_differ_by_door_account_and_key() -> None:
-    ids = {command_id(d, a, k) for d in ("web", "mail") for a in (ALICE, BOB) for k in ("1", "2")}
-    assert len(ids) == 8
-    assert all(len(i) == 16 for i in ids)
 
 
 def test_a_leaf_hash_is_that_of_rfc_6962() -> None:

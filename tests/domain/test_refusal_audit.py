@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from domain.clocks.time_control import DAY
 from domain.errors import Code
+from domain.match import history
 from domain.match.commands import (
     AnswerOffer,
     Command,
@@ -21,13 +22,6 @@ from domain.match.commands import (
     without_envelope,
 )
 from domain.match.decision import INTERNAL, Decision, Rejection
-from domain.match.history import (
-    BrokenHistory,
-    RefusedLeaf,
-    Snapshot,
-    decode_refusal,
-    encode_refusal,
-)
 from domain.match.sentences import SAY
 from domain.match.state import MatchState
 from domain.refusal_audit import NotDecidedAgain, check_refusal, restored_text
@@ -42,7 +36,7 @@ from tests.helpers.given import ALICE, BEGIN, BOARD, BOB, Match, alternating, po
 class Refused(NamedTuple):
     """A refusal as it is stored, and the match's state at that moment."""
 
-    leaf: RefusedLeaf
+    leaf: history.RefusedLeaf
     state: MatchState
     digest: bytes
     text: Text
@@ -54,7 +48,7 @@ class Refused(NamedTuple):
 
     def fault(self) -> str:
         """Why it does not hold."""
-        with pytest.raises(BrokenHistory) as caught:
+        with pytest.raises(history.BrokenHistory) as caught:
             self.check()
         assert caught.value.seq == self.state.seq
         return caught.value.sentence.partition(" after it ")[2].partition(": ")[2]
@@ -63,8 +57,10 @@ class Refused(NamedTuple):
         return self._replace(kept=None)
 
 
-def refused(order: CommandEnvelope, rejected: Rejection, snapshot: Snapshot, at: int) -> Refused:
-    leaf = decode_refusal(encode_refusal(order, rejected, snapshot.state.at, at))
+def refused(
+    order: CommandEnvelope, rejected: Rejection, snapshot: history.Snapshot, at: int
+) -> Refused:
+    leaf = history.decode_refusal(history.encode_refusal(order, rejected, snapshot.state.at, at))
     sent = encode_command(order)
     kept = without_envelope(sent)
     return Refused(leaf, snapshot.state, command_digest(sent), rejected.text, kept)
@@ -107,7 +103,7 @@ LIES: list[tuple[str, Text]] = [
 
 
 @pytest.mark.parametrize("kind", EVERY)
-@examples(5, 500)
+@examples(3, 500)
 @given(seeds)
 def test_every_honest_refusal_holds_and_every_forged_one_is_found(kind: str, seed: int) -> None:
     table = RefusalTable(kind, seed)

@@ -5,18 +5,7 @@ from msgspec.structs import replace
 
 from domain.clocks.time_control import DAY
 from domain.errors import Code
-from domain.match.commands import (
-    AnswerOffer,
-    Command,
-    EndVacation,
-    GiveRuling,
-    MakeClaim,
-    MakeOffer,
-    PlayMove,
-    ResignMatch,
-    StartVacation,
-    SubstitutePlayer,
-)
+from domain.match import commands
 from domain.match.events import Absent, Moved, SeatTakenOver
 from domain.match.state import LeftSeat, Reason
 from domain.records import SERVER_ACCOUNT
@@ -25,7 +14,7 @@ from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge
 BEGIN = 1_790_000_000_000
 ARBITER = b"arbiter1"
 FIRST, SECOND = "m13-m9", "a13-c11"
-TAKE = SubstitutePlayer(seat=1, account=CAROL)
+TAKE = commands.SubstitutePlayer(seat=1, account=CAROL)
 
 
 def match(*words: str, ofitself: bool = False) -> Match:
@@ -34,7 +23,7 @@ def match(*words: str, ofitself: bool = False) -> Match:
     found = Match()
     pairing = {} if ofitself else {"pairing": (7, 2)}
     found.do(ALICE if ofitself else SERVER_ACCOUNT, replace(start, **pairing), BEGIN)  # type: ignore[arg-type]
-    found.do(ALICE, PlayMove(text=FIRST), BEGIN + DAY)
+    found.do(ALICE, commands.PlayMove(text=FIRST), BEGIN + DAY)
     return found
 
 
@@ -48,9 +37,13 @@ def test_the_seat_is_the_substitutes_and_no_longer_the_leavers() -> None:
     assert found.bodies[-1] == SeatTakenOver(seat=1, account=CAROL, next=1)
     assert found.state.seats == (ALICE, CAROL)
     assert found.state.left_seats == (LeftSeat(1, BOB, 1),)
-    for command in (PlayMove(text=SECOND), ResignMatch(), MakeOffer(kind="draw")):
+    for command in (
+        commands.PlayMove(text=SECOND),
+        commands.ResignMatch(),
+        commands.MakeOffer(kind="draw"),
+    ):
         assert found.refuses(BOB, command, BEGIN + 4 * DAY) == Code.NOT_A_PLAYER
-    (moved,) = found.do(CAROL, PlayMove(text=SECOND), BEGIN + 4 * DAY)
+    (moved,) = found.do(CAROL, commands.PlayMove(text=SECOND), BEGIN + 4 * DAY)
     assert isinstance(moved, Moved)
     found.holds()
 
@@ -58,33 +51,33 @@ def test_the_seat_is_the_substitutes_and_no_longer_the_leavers() -> None:
 @pytest.mark.parametrize(("maker", "stays"), [(BOB, False), (ALICE, True)])
 def test_an_open_offer_lapses_if_it_is_the_leavers(maker: bytes, *, stays: bool) -> None:
     found = match()
-    found.do(maker, MakeOffer(kind="draw"), BEGIN + 2 * DAY)
+    found.do(maker, commands.MakeOffer(kind="draw"), BEGIN + 2 * DAY)
     taken(found)
     assert (found.state.offer is not None) == stays
     if stays:
-        ended = found.do(CAROL, AnswerOffer(accept=True), BEGIN + 4 * DAY)
+        ended = found.do(CAROL, commands.AnswerOffer(accept=True), BEGIN + 4 * DAY)
         assert ended[-1].reason == Reason.AGREEMENT  # type: ignore[union-attr]
 
 
 def test_a_vacation_of_the_leaver_ends_and_one_of_the_substitute_begins() -> None:
     found = match()
-    found.do(BOB, StartVacation(until=BEGIN + 30 * DAY), BEGIN + 2 * DAY)
+    found.do(BOB, commands.StartVacation(until=BEGIN + 30 * DAY), BEGIN + 2 * DAY)
     found.do(SERVER_ACCOUNT, TAKE, BEGIN + 3 * DAY)
     clock = found.state.clock
     assert clock is not None
     assert all(one.until <= BEGIN + 3 * DAY for one in clock.stops)
     found.away = {CAROL: BEGIN + 20 * DAY}
     events = found.do(
-        SERVER_ACCOUNT, SubstitutePlayer(seat=0, account=b"dave...."), BEGIN + 5 * DAY
+        SERVER_ACCOUNT, commands.SubstitutePlayer(seat=0, account=b"dave...."), BEGIN + 5 * DAY
     )
     assert Absent(seat=1, until=BEGIN + 20 * DAY) in events
     found.holds()
-    found.do(CAROL, EndVacation(until=BEGIN + 6 * DAY), BEGIN + 6 * DAY)
+    found.do(CAROL, commands.EndVacation(until=BEGIN + 6 * DAY), BEGIN + 6 * DAY)
 
 
 def test_a_match_with_a_substitute_is_not_rated() -> None:
     found = match()
-    found.do(BOB, PlayMove(text=SECOND), BEGIN + 2 * DAY)
+    found.do(BOB, commands.PlayMove(text=SECOND), BEGIN + 2 * DAY)
     assert found.state.rated
     taken(found)
     assert not found.state.rated
@@ -93,8 +86,8 @@ def test_a_match_with_a_substitute_is_not_rated() -> None:
 
 def test_who_had_a_seat_does_not_rule_in_the_match() -> None:
     found = taken(match())
-    found.do(CAROL, MakeClaim(ply=1, text=bytes(32)), BEGIN + 4 * DAY)
-    ruling = GiveRuling(claim=found.state.cases[0].claim, upheld=False, text=bytes(32))
+    found.do(CAROL, commands.MakeClaim(ply=1, text=bytes(32)), BEGIN + 4 * DAY)
+    ruling = commands.GiveRuling(claim=found.state.cases[0].claim, upheld=False, text=bytes(32))
     assert found.refuses(BOB, ruling, BEGIN + 5 * DAY) == Code.NOT_AN_ARBITER
     assert found.do(ARBITER, ruling, BEGIN + 5 * DAY)
 
@@ -104,13 +97,13 @@ def test_who_had_a_seat_does_not_rule_in_the_match() -> None:
     [
         (BOB, TAKE, Code.NOT_A_PLAYER),
         (ARBITER, TAKE, Code.NOT_A_PLAYER),
-        (SERVER_ACCOUNT, SubstitutePlayer(seat=2, account=CAROL), Code.BAD_REQUEST),
-        (SERVER_ACCOUNT, SubstitutePlayer(seat=-1, account=CAROL), Code.BAD_REQUEST),
-        (SERVER_ACCOUNT, SubstitutePlayer(seat=1, account=ALICE), Code.BAD_REQUEST),
-        (SERVER_ACCOUNT, SubstitutePlayer(seat=1, account=BOB), Code.BAD_REQUEST),
+        (SERVER_ACCOUNT, commands.SubstitutePlayer(seat=2, account=CAROL), Code.BAD_REQUEST),
+        (SERVER_ACCOUNT, commands.SubstitutePlayer(seat=-1, account=CAROL), Code.BAD_REQUEST),
+        (SERVER_ACCOUNT, commands.SubstitutePlayer(seat=1, account=ALICE), Code.BAD_REQUEST),
+        (SERVER_ACCOUNT, commands.SubstitutePlayer(seat=1, account=BOB), Code.BAD_REQUEST),
     ],
 )
-def test_what_is_refused(actor: bytes, command: Command, code: Code) -> None:
+def test_what_is_refused(actor: bytes, command: commands.Command, code: Code) -> None:
     assert match().refuses(actor, command, BEGIN + 2 * DAY) == code
 
 
@@ -118,5 +111,5 @@ def test_only_a_tournaments_match_that_goes_on_is_taken_over() -> None:
     assert match(ofitself=True).refuses(SERVER_ACCOUNT, TAKE, BEGIN + DAY) == Code.AGAINST_TERMS
     assert Match().refuses(SERVER_ACCOUNT, TAKE, BEGIN) == Code.UNKNOWN_BOARD
     found = match()
-    found.do(BOB, ResignMatch(), BEGIN + 2 * DAY)
+    found.do(BOB, commands.ResignMatch(), BEGIN + 2 * DAY)
     assert found.refuses(SERVER_ACCOUNT, TAKE, BEGIN + 3 * DAY) == Code.MATCH_OVER

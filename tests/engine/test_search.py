@@ -14,12 +14,8 @@ import sys
 import pytest
 from msgspec.structs import replace
 
+from domain.engine import match_analysis
 from domain.engine.alpha_beta import AlphaBetaSearch
-from domain.engine.match_analysis import (
-    MOST_LINE_CHARACTERS,
-    MOST_LINE_MOVES,
-    analyse_position,
-)
 from domain.engine.model import GameModel, engine_of
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
@@ -41,7 +37,7 @@ def is_canonical_and_legal(rules, at, text):
     return rules.write(rules.check(at, rules.read(text))) == text
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(2))
 def test_moves_of_robots_are_legal(number):
     rng = random.Random(number)
     for rules, at in random_positions(rng):
@@ -61,17 +57,44 @@ def digest_of_choices():
 
 def test_another_process_chooses_the_same_moves():
     program = "from tests.engine.test_search import digest_of_choices; print(digest_of_choices())"
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
-        for seed in ("1", "2")
-    }
-    assert digests == {digest_of_choices()}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONHASHSEED": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == digest_of_choices()
+
+
+@pytest.mark.parametrize(
+    ("key", "flags"),
+    [
+        ("amazons", "-size=6"),
+        ("breakthrough", ""),
+        ("connectfour", ""),
+        ("go", "-size=5 -komi=0"),
+        ("hex", "-size=7"),
+        ("loa", ""),
+        ("oware", ""),
+    ],
+)
+def test_an_easy_robot_beats_random_play(key, flags):
+    """It plays each seat in turn."""
+    rules, won = latest_rules(key), 0
+    for seed in range(10):
+        at, chosen, robot = (
+            rules.start(rules.read_options(flags.split()), 2, None),
+            random.Random(seed),
+            seed % 2,
+        )
+        while rules.outcome(at) is None:
+            move = chosen.choice(rules.moves(at))
+            if rules.to_move(at) == robot:
+                move = rules.read(choose_move(rules, at, RobotLevel.EASY, bytes([seed] * 32)))
+            at = rules.play(at, move)
+        won += rules.outcome(at).winners == (robot,)
+    assert won >= 9
 
 
 def test_nobody_chooses_after_the_end():
@@ -93,12 +116,12 @@ def test_lower_levels_slip_as_often_as_their_game_says():
     assert slips.medium > slips.easy == slips.of(RobotLevel.HARD) == 0
     for level in (RobotLevel.EASY, RobotLevel.MEDIUM):
         budget = engine_of(rules).budgets.of(level)
-        seeds = [bytes([number]) for number in range(200)]
+        seeds = [bytes([number]) for number in range(100)]
         slipped = sum(
             choose_move(rules, at, level, seed) != evaluate(rules, at, budget, seed).line[0]
             for seed in seeds
         )
-        assert slips.of(level) / 2 <= slipped / 2 <= slips.of(level) * 1.5
+        assert slips.of(level) / 2 <= slipped <= slips.of(level) * 1.5
 
 
 def test_the_seed_of_a_match_depends_on_each_of_its_terms():
@@ -219,13 +242,13 @@ def test_a_turning_point_costs_more_than_a_move_that_is_clearly_worse():
 def test_every_game_is_analysed_and_the_same_way_again():
     for rules, at in random_positions(random.Random(3)):
         move = rules.first_moves(at, 1)[0][0]
-        found = analyse_position(rules, at, move, 300, b"seed")
-        assert found == analyse_position(rules, at, move, 300, b"seed"), rules.key
+        found = match_analysis.analyse_position(rules, at, move, 300, b"seed")
+        assert found == match_analysis.analyse_position(rules, at, move, 300, b"seed"), rules.key
         assert found.seat == rules.to_move(at)
         assert bool(found.score) == (rules.players == (1,)), rules.key
-        assert 1 <= len(found.better) <= MOST_LINE_MOVES
-        assert len(" ".join(found.better[1:])) <= MOST_LINE_CHARACTERS
-        assert analyse_position(rules, at, "", 300, b"seed").better == ()
+        assert 1 <= len(found.better) <= match_analysis.MOST_LINE_MOVES
+        assert len(" ".join(found.better[1:])) <= match_analysis.MOST_LINE_CHARACTERS
+        assert match_analysis.analyse_position(rules, at, "", 300, b"seed").better == ()
 
 
 def wins(rules, at, move):
@@ -235,7 +258,7 @@ def wins(rules, at, move):
 
 def missed_wins():
     """Yield positions of goliath with a winning move, and another after which the opponent wins at once."""
-    for seed in range(20):
+    for seed in range(10):
         for rules, at in random_positions(random.Random(seed), 120):
             moves = list(rules.moves(at)) if rules.key == "goliath" else []
             if not any(wins(rules, at, move) for move in moves):
@@ -253,8 +276,8 @@ def test_a_win_that_was_missed_is_a_turning_point():
     found = list(missed_wins())
     assert found
     for rules, at, move in found:
-        played = analyse_position(rules, at, rules.write(move), 8_000, b"before")
-        after = analyse_position(rules, rules.play(at, move), "", 8_000, b"after")
+        played = match_analysis.analyse_position(rules, at, rules.write(move), 8_000, b"before")
+        after = match_analysis.analyse_position(rules, rules.play(at, move), "", 8_000, b"after")
         (point,) = turning_points(analysis(played, after))
         assert point.move == rules.write(move)
         assert point.better[0] != point.move

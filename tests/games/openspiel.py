@@ -5,17 +5,19 @@ import random
 import pytest
 
 from tests.games import playing
+from tests.helpers.examples import FULL
+
+SEEDS = range(200 if FULL else 25)
 
 
-def plays_alike(rules, flags, spiel, name_of, seeds=range(200), parts=lambda *_: False):
+def plays_alike(rules, flags, spiel, name_of, seeds=SEEDS, parts=lambda *_: False):
     """Assert that games at random are the same by our rules and by OpenSpiel's.
 
     `spiel` names OpenSpiel's game. `name_of` returns our text of one of its moves, from the state and its action;
     None for a pass, which we make without being asked. `parts` returns, from the state and our position, whether
     OpenSpiel ended the game by a rule that is not ours; the number of such games is returned.
     """
-    pyspiel = pytest.importorskip("pyspiel")
-    theirs = pyspiel.load_game(spiel)
+    theirs = pytest.importorskip("pyspiel").load_game(spiel)
     first, parted = rules.start(rules.read_options(flags), 2, None), 0
     for seed in seeds:
         chosen, at, state = random.Random(seed), first, theirs.new_initial_state()
@@ -34,7 +36,6 @@ def plays_alike(rules, flags, spiel, name_of, seeds=range(200), parts=lambda *_:
             continue
         outcome = rules.outcome(at)
         assert outcome is not None, seed
-        assert [seat for seat in (0, 1) if seat in outcome.winners] == [
-            seat for seat, share in enumerate(state.returns()) if share >= 0
-        ]
+        won = [seat for seat, share in enumerate(state.returns()) if share >= 0]
+        assert [seat for seat in (0, 1) if seat in outcome.winners] == won
     return parted

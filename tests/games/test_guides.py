@@ -37,47 +37,33 @@ def reached(key: str, name: str):
 
 
 @pytest.mark.parametrize("key", KEYS)
-class TestGuide:
-    def test_all_texts_are_there_in_both_languages(self, key):
-        for english, german in texts_of(key):
-            assert english != german
-            assert not re.search(r"\b(Ihnen|Ihre[mnrs]?)\b", german), german
-
-    def test_both_languages_name_the_same_places(self, key):
-        for english, german in texts_of(key):
-            assert set(PLACE.findall(english)) == set(PLACE.findall(german)), english
-
-    def test_four_pictures_at_least_have_names_of_their_own_and_short_captions(self, key):
-        guide = guide_of(key)
-        names = [picture.name for picture in guide.pictures]
-        assert len(names) >= 4
-        assert len(set(names)) == len(names)
-        assert guide.picture(guide.card)
-        for picture in guide.pictures:
-            assert picture.caption.count(". ") == 0
-            assert picture.caption.endswith((".", "?"))
-            assert len(picture.caption) <= 160
-
-    def test_each_picture_is_drawn_from_canonical_moves_with_what_is_marked(self, key):
-        rules = latest_rules(key)
-        for picture in guide_of(key).pictures:
-            position, before, last = reach_position(rules, picture)
-            for text in picture.moves.split():
-                assert rules.write(rules.read(text)) == text
-            assert last == (picture.moves.split() or [""])[-1]
-            targets = next_places(rules, position, picture.chosen)
-            drawn = illustrate(
-                rules, position, last=last, before=before, chosen=picture.chosen, targets=targets
-            )
-            assert drawn.count('class="chosen') == len(picture.chosen)
-            assert drawn.count('class="target') == len(targets)
-            assert f'viewBox="0 0 {WIDTH} ' in drawn
-            assert len(drawn) <= 48_000
-
-    def test_each_example_of_the_notation_is_read(self, key):
-        rules = latest_rules(key)
-        for line in guide_of(key).notation:
-            assert rules.write(rules.read(line.move)) == line.move
+def test_a_guide_is_in_both_languages_with_pictures_of_real_positions_and_notation_that_is_read(
+    key,
+):
+    for english, german in texts_of(key):
+        assert english != german
+        assert not re.search(r"\b(Ihnen|Ihre[mnrs]?)\b", german), german
+        assert set(PLACE.findall(english)) == set(PLACE.findall(german)), english
+    guide, rules = guide_of(key), latest_rules(key)
+    names = [picture.name for picture in guide.pictures]
+    assert len({*names}) == len(names) >= 4
+    assert guide.picture(guide.card)
+    for line in guide.notation:
+        assert rules.write(rules.read(line.move)) == line.move
+    for picture in guide.pictures:
+        assert re.fullmatch(r"(?!.*\. ).{,159}[.?]", picture.caption), "one short sentence"
+        position, before, last = reach_position(rules, picture)
+        for text in picture.moves.split():
+            assert rules.write(rules.read(text)) == text
+        assert last == (picture.moves.split() or [""])[-1]
+        targets = next_places(rules, position, picture.chosen)
+        drawn = illustrate(
+            rules, position, last=last, before=before, chosen=picture.chosen, targets=targets
+        )
+        assert drawn.count('class="chosen') == len(picture.chosen)
+        assert drawn.count('class="target') == len(targets)
+        assert f'viewBox="0 0 {WIDTH} ' in drawn
+        assert len(drawn) <= 48_000
 
 
 @pytest.mark.parametrize(

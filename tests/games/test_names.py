@@ -53,21 +53,13 @@ def words_of(source: str) -> Iterator[str]:
                 yield from (alias.name for alias in aliases)
 
 
-def files_that_name_games(folder: Path, besides: Path) -> dict[str, list[str]]:
-    """Return the games that each module of a folder names, but for those within a part of it."""
-    named = {
-        str(path.relative_to(folder)): sorted(names_in(path.read_text()))
-        for path in folder.rglob("*.py")
-        if besides not in path.parents
+def test_services_name_games_in_examples_only_and_a_game_names_no_other() -> None:
+    named_in = {
+        str(path.relative_to(SERVICES)): sorted(names_in(path.read_text()))
+        for path in SERVICES.rglob("*.py")
+        if SHOWN not in path.parents
     }
-    return {path: names for path, names in named.items() if names}
-
-
-def test_services_name_games_in_examples_only() -> None:
-    assert files_that_name_games(SERVICES, SHOWN) == EXAMPLES
-
-
-def test_a_game_names_no_other() -> None:
+    assert {path: names for path, names in named_in.items() if names} == EXAMPLES
     for key in KEYS:
         for path in (GAMES / key).glob("*.py"):
             named = {name.rpartition(".")[2] for name in names_in(path.read_text())}

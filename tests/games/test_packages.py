@@ -1,84 +1,79 @@
-"""What a game needs beside its rules; a game for which something is missing fails here."""
+"""What a game needs beside what `domain.rules.laws` asks for; a game for which something is missing fails here."""
 
+import json
 import re
 from dataclasses import replace
+from importlib import import_module
+from importlib.resources import files
+from importlib.util import find_spec
 
 import msgspec
 import pytest
 
-from domain.game.painter import BoardInput, Picture
-from domain.games.torere.rules import TorereMove, TorerePosition, TorereRules
-from domain.rules import (
-    GamePackage,
-    IllegalMove,
-    all_games,
-    game_by_key,
-)
-from tests.games.completeness import lacking
+from domain.rules import all_games, game_by_key, laws, rules_id
+from tests.golden.make_games import GAMES
+
+SCRIPT = files("services.http.web").joinpath("static/notation.js").read_text("utf-8")
+
+
+def lacking(game, tests):
+    """Return what a game lacks; `tests` is the package of its tests, such as `tests.games.pow2`."""
+    pages = [files(game.package).joinpath(f"help{one}.txt") for one in ("", ".de")]
+    texts = [page.read_text("utf-8") if page.is_file() else "" for page in pages]
+    found = {
+        "help": all(f"{game.key} challenge" in text for text in texts),
+        "help in both languages": texts[0] != texts[1],
+        "help of 78 columns": max(map(len, "\n".join(texts).splitlines()), default=0) <= 78,
+        "option form": all(
+            text
+            for one in game.options_form
+            for text in (one.title, *(pick.label for pick in one.picks))
+        ),
+        "record": find_spec(f"{tests}.record") is not None,
+        "reference": find_spec(f"{tests}.reference") is not None,
+        "board on file": files(tests).joinpath("board.svg").is_file(),
+    }
+    missing = {name for name, there in found.items() if not there}
+    if found["record"] and not recorded(game, tests):
+        missing.add("recorded games")
+    return missing
+
+
+def recorded(game, tests):
+    """Return whether all games of each family are recorded by the newest rules."""
+    path, name = files(tests).joinpath("games.json"), rules_id(game.latest)
+    games = json.loads(path.read_text("utf-8")) if path.is_file() else []
+    counts = [
+        sum((one["rules"], one["family"]) == (name, f"{players} {flags}".strip()) for one in games)
+        for players, flags in import_module(f"{tests}.record").FAMILIES
+    ]
+    return set(counts) == {GAMES}
 
 
 @pytest.mark.parametrize("game", all_games(), ids=lambda game: game.key)
-def test_a_game_has_all_that_it_needs(game: GamePackage) -> None:
+def test_a_game_has_all_that_it_needs(game):
     assert lacking(game, f"tests.games.{game.key}") == set()
 
 
-class Forgetful(TorereRules):
-    """Mū tōrere with rules that leave things out."""
-
-    def check(self, position: TorerePosition, move: TorereMove) -> TorereMove:
-        if self.to_move(position) is None:
-            raise IllegalMove("no")
-        return super().check(position, move)
-
-
 TORERE, POW2 = game_by_key("torere"), game_by_key("pow2")
-NOTHING = Picture((), 0, (), ())
-
-
-def misnamed(board: BoardInput) -> Picture:
-    """Return the drawing of Mū tōrere with names of places that no move has."""
-    found = TORERE.paint(board)
-    body = tuple(part.replace('data-place="', 'data-place="p') for part in found.body)
-    return msgspec.structs.replace(found, body=body)
-
-
-def without_looks(board: BoardInput) -> Picture:
-    """Return the drawing of Mū tōrere with icons that have no look."""
-    found = TORERE.paint(board)
-    players = tuple(
-        msgspec.structs.replace(player, icon=re.sub('class="icon \\w+', 'class="icon', player.icon))
-        for player in found.players
-    )
-    return msgspec.structs.replace(found, players=players)
-
-
-UNTITLED = tuple(msgspec.structs.replace(field, title="") for field in POW2.options_form)
+UNTITLED_POW2 = replace(
+    POW2, options_form=tuple(msgspec.structs.replace(one, title="") for one in POW2.options_form)
+)
 
 
 @pytest.mark.parametrize(
-    ("game", "missing"),
+    ("game", "tests", "missing"),
     [
-        (replace(TORERE, draw=lambda _: ""), {"text drawing"}),
-        (replace(TORERE, paint=lambda _: NOTHING), {"SVG painter", "places of moves"}),
-        (replace(TORERE, paint=misnamed), {"places of moves"}),
-        (replace(TORERE, paint=without_looks), {"SVG painter"}),
-        (replace(TORERE, package="tests"), {"help", "help in German"}),
-        (replace(TORERE, package="domain.games.pow2"), {"help", "help in German"}),
-        (replace(POW2, options_form=()), {"option form"}),
-        (replace(POW2, options_form=POW2.options_form[1:]), {"option form"}),
-        (replace(POW2, options_form=game_by_key("goliath").options_form), {"option form"}),
-        (replace(POW2, options_form=UNTITLED), {"option form"}),
-        (replace(TORERE, versions=(Forgetful(),)), {"illegal-move sentence"}),
+        (replace(TORERE, package="tests"), "torere", {"help", "help in both languages"}),
+        (replace(TORERE, package="domain.games.pow2"), "torere", {"help"}),
+        (UNTITLED_POW2, "pow2", {"option form"}),
+        (TORERE, "go", {"recorded games"}),
+        (TORERE, "", {"record", "reference", "board on file"}),
     ],
 )
-def test_what_a_game_lacks_is_noticed(game: GamePackage, missing: set[str]) -> None:
-    assert lacking(game, f"tests.games.{game.key}") == missing
+def test_what_a_game_lacks_is_noticed(game, tests, missing):
+    assert lacking(game, f"tests.games.{tests}".rstrip(".")) == missing
 
 
-def test_a_game_without_tests_and_records_is_noticed() -> None:
-    assert lacking(TORERE, "tests.fakes") == {
-        "record",
-        "reference",
-        "board on file",
-        "illegal-move sentence",
-    }
+def test_pages_find_the_places_of_a_move_as_the_laws_do():
+    assert re.search(r"PLACE = /(.+)/g;", SCRIPT)[1] == laws.PLACE.pattern

@@ -7,8 +7,8 @@ Laws of every game, in matches at random under all options on record: moves, not
 
 from collections import Counter
 from collections.abc import Iterator
-from importlib import import_module
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -20,17 +20,27 @@ from domain.rules.laws import keeps_the_laws
 from infra.languages.wording import wording
 from infra.store.outcomes import encode_stored, parse, tail
 from tests.golden.make_games import GAMES, digest, read_games, record_of, replay, result
+from tests.helpers.examples import FULL
 
 KEYS = sorted({rules.key for rules in all_rules()})
-FAMILY_GAMES = [
-    pytest.param([game for game in games if game["family"] == family], id=f"{key} {family}")
-    for key in KEYS
-    for games in [read_games(key)]
-    for family in dict.fromkeys(game["family"] for game in games)
-]
+POSITIONS = 3_000
+"""Of a family whose games have more positions in all, every fourth is replayed each time, and the others in the long run."""
 
 
-@pytest.mark.parametrize("games", FAMILY_GAMES)
+def family_games() -> Iterator[Any]:
+    """Yield the recorded games of each family."""
+    for key in KEYS:
+        games = read_games(key)
+        for family in dict.fromkeys(game["family"] for game in games):
+            own = [game for game in games if game["family"] == family]
+            name = f"{key} {family}"
+            if sum(len(game["digests"].split()) for game in own) > POSITIONS:
+                own, others = own[::4], [game for at, game in enumerate(own) if at % 4]
+                yield pytest.param(others, id=f"{name} others", marks=pytest.mark.long)
+            yield pytest.param(own, id=name)
+
+
+@pytest.mark.parametrize("games", list(family_games()))
 def test_a_recorded_game_replays_to_the_same_positions_and_the_same_end(games):
     for game in games:
         rules = rules_by_id(game["rules"])
@@ -59,13 +69,12 @@ INDEX = 12_345_678
 
 def refusals(rules: AnyRules) -> Iterator[Refusal]:
     """Refusals of moves at random: legal at other times, cut, lengthened, or put together wrongly."""
-    families = import_module(f"tests.games.{rules.key}.record").FAMILIES
-    for family, (players, flags) in enumerate(families):
+    for family, (players, flags) in enumerate(record_of(rules.key).FAMILIES):
         rng = Random(f"{rules.key} {family}")
         options = rules.read_options(flags.split())
         setup = rules.draw(options, players, DrawStream(bytes([family]) * 32, rules_id(rules)))
         at, seen = rules.start(options, players, setup), []
-        for _ in range(60):
+        for _ in range(60 if FULL or rules.players == (1,) else 25):
             if rules.outcome(at):
                 break
             legal, _ = rules.first_moves(at, 100)
@@ -103,7 +112,7 @@ def test_a_refusal_is_stored_short_and_reads_as_it_was(rules: AnyRules) -> None:
     assert {said: size for said, size in found.items() if size > LISTPACK_VALUE} == {}
 
 
-MATCHES = 4
+MATCHES = 4 if FULL else 1
 """For each family."""
 
 FAMILIES = [

@@ -4,6 +4,7 @@ The words of drawings in German: the shapes are the same as in English.
 """
 
 import re
+from functools import cache
 from itertools import combinations, islice
 from random import Random
 from xml.etree import ElementTree as ET
@@ -20,7 +21,6 @@ from domain.rules import (
     game_by_key,
     latest_rules,
     rules_by_id,
-    rules_id,
 )
 from domain.sentences import ENGLISH
 from infra.languages.wording import wording
@@ -30,20 +30,29 @@ from tests.golden.make_svg import NAMES, drawn, path_of
 SVG = "{http://www.w3.org/2000/svg}"
 RUDE = """<script>&"']]>--\x00\x1b\ud800\ufffe"""
 KEYS = sorted({rules.key for rules in all_rules()})
-FAMILIES = [
-    pytest.param(game, id=f"{rules_id(rules)} {game['family']}")
-    for rules in all_rules()
-    for game in read_games(rules.key)
-    if game["number"] == 0
+RECORDED = [pytest.param(read_games(key)[0], id=key) for key in KEYS]
+RECORDED += [
+    pytest.param(
+        next(one for one in read_games("halves") if one["family"] == "3"), id="halves of three"
+    ),
+    pytest.param(
+        next(one for one in read_games("powerdrain") if one["family"] == "2 -p"), id="a pool"
+    ),
 ]
-each_family = pytest.mark.parametrize("game", FAMILIES)
+"""A drawing sees the JSON form only, not the options, so one recorded game of each form is enough."""
+each_game = pytest.mark.parametrize("game", RECORDED)
+
+
+@cache
+def _positions(key, number):
+    played = list(replay(read_games(key)[number]))
+    return [*played[:: max(1, len(played) // 4)], played[-1]]
 
 
 def positions(game):
-    """Yield about ten positions of a recorded game, from the first to the last."""
-    played = list(replay(game))
-    yield from played[:: max(1, len(played) // 9)]
-    yield played[-1]
+    """Return about six positions of a recorded game, from the first to the last."""
+    key = game["rules"].partition("/")[0]
+    return _positions(key, read_games(key).index(game))
 
 
 def read(text):
@@ -74,7 +83,7 @@ def most_bytes(places):
     return max(44_000, 400 * places)
 
 
-@each_family
+@each_game
 def test_a_drawing_is_small_and_refers_to_nothing_outside(game):
     rules = rules_by_id(game["rules"])
     for at in positions(game):
@@ -84,7 +93,7 @@ def test_a_drawing_is_small_and_refers_to_nothing_outside(game):
         assert re.findall("https?:[^\"']*", text) == ["http://www.w3.org/2000/svg"]
 
 
-@each_family
+@each_game
 def test_the_players_beside_a_board_are_the_same_however_it_is_drawn(game):
     rules = rules_by_id(game["rules"])
     paint, last = game_by_key(rules.key).paint, game["moves"].split()[0]
@@ -97,19 +106,7 @@ def test_the_players_beside_a_board_are_the_same_however_it_is_drawn(game):
         assert drawn_ways == drawn_ways[:1] * 4
 
 
-@each_family
-def test_a_drawing_does_not_depend_on_those_before_it(game):
-    rules = rules_by_id(game["rules"])
-    for at in positions(game):
-        texts = [
-            draw_svg(rules, at, (), turned=turned, language=wording(code))
-            for _ in range(2)
-            for turned, code in ((False, "de"), (True, "en"))
-        ]
-        assert texts[:2] == texts[2:]
-
-
-@each_family
+@each_game
 def test_names_are_shown_and_nothing_in_them_is_markup(game):
     rules = rules_by_id(game["rules"])
     names = [f"{seat}{RUDE}" for seat in range(game["players"])]
@@ -124,34 +121,29 @@ def test_names_are_shown_and_nothing_in_them_is_markup(game):
     assert [each.tag for each in tree.iter()] == [each.tag for each in plain.iter()]
 
 
-@each_family
-def test_a_title_and_a_description_say_who_plays_and_how_it_stands(game):
-    rules = rules_by_id(game["rules"])
-    names = NAMES[: game["players"]]
+@each_game
+def test_a_drawing_says_who_plays_and_how_it_stands_and_marks_who_is_to_move_or_has_won(game):
+    rules, players = rules_by_id(game["rules"]), game["players"]
+    names = NAMES[:players]
     for at in positions(game):
-        title, description = words(parsed(rules, at, names))
+        tree = parsed(rules, at, names)
+        title, description = words(tree)
         assert title.startswith(f"{rules.title}: alice ({rules.side_names[0]})")
         seat, outcome = rules.to_move(at), rules.outcome(at)
-        begin = (
-            f"{names[seat]} ({rules.side_names[seat]}) is to move."
-            if outcome is None
-            else outcome.detail
-        )
-        assert description.startswith(begin)
-
-
-@each_family
-def test_the_plate_of_the_player_to_move_is_marked_and_after_the_end_the_winners(game):
-    rules = rules_by_id(game["rules"])
-    for at in positions(game):
-        outcome, players = rules.outcome(at), game["players"]
         if outcome is None:
-            marked, kind = [rules.to_move(at)], "player turn"
+            begin, marked, kind = (
+                f"{names[seat]} ({rules.side_names[seat]}) is to move.",
+                [seat],
+                "player turn",
+            )
         else:
-            marked, kind = outcome.winners if players > 1 else (), "player won"
-        assert states(parsed(rules, at)) == [
-            kind if seat in marked else "player" for seat in range(players)
-        ]
+            begin, marked, kind = (
+                outcome.detail,
+                outcome.winners if players > 1 else (),
+                "player won",
+            )
+        assert description.startswith(begin)
+        assert states(tree) == [kind if one in marked else "player" for one in range(players)]
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -203,22 +195,18 @@ def test_a_text_that_names_no_place_marks_none(last):
         assert words(tree)[1].count(f"The last move was {last}.") == 1
 
 
-# --- the style sheet
-
-
-@each_family
-def test_only_words_differ_between_the_languages(game):
+@each_game
+def test_only_words_differ_between_languages_and_a_drawing_does_not_depend_on_those_before_it(game):
     rules, names = rules_by_id(game["rules"]), NAMES[: game["players"]]
+    word = r">[^<>]+<| textLength=\S+ lengthAdjust=\S+\""
     for at in positions(game):
-        english, german = (
-            re.sub(
-                r">[^<>]+<| textLength=\S+ lengthAdjust=\S+\"",
-                "",
-                draw_svg(rules, at, names, language=wording(language)),
-            )
-            for language in ("en", "de")
+        english, turned, german, again = (
+            draw_svg(rules, at, names, language=wording(language), turned=turned)
+            for language, turned in (("en", False), ("en", True), ("de", False), ("en", False))
         )
-        assert english == german
+        assert english == again
+        assert re.sub(word, "", english) == re.sub(word, "", german)
+        assert turned.count("data-place=") == english.count("data-place=")
 
 
 # --- where text drawings show the places that moves name

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain.aggregates import verify
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.match.history import BrokenHistory, decode_event
 from domain.records import SERVER_ACCOUNT
 from domain.tournament.commands import (
@@ -29,7 +29,6 @@ from domain.tournament.events import (
     SectionPaired,
 )
 from domain.tournament.evolve import evolve
-from domain.tournament.forms import check_terms
 from domain.tournament.state import MatchReport, Pairing, TournamentState
 from tests.golden.make_events import TOURNAMENTS
 from tests.helpers.given import BEGIN
@@ -37,21 +36,6 @@ from tests.helpers.tournaments import NUMBER, ORGANISER, PLAYERS, Tournament, te
 
 DIGEST = bytes(32)
 STRANGER = b"stranger"
-
-BAD_TERMS: dict[str, dict[str, Any]] = {
-    "aren't in their recorded form": {"options": ("-goliath_first", "-count")},
-    "no form of tournament 'lottery'": {"form": "lottery"},
-    "isn't a game for two": {"rules": "one/1"},
-    "a section has 3 to 15 players": {"section": 16},
-    "each pair plays 1 to 2 matches": {"cycles": 3},
-    "points go down from win to draw to loss": {"points": (50, 100, 0)},
-    "points go down from win to draw": {"points": (10_001, 0, 0)},
-    "the tie-breaks are some of": {"tiebreaks": ("rating-reversed",)},
-    "sonneborn-berger wins buchholz, each once": {"tiebreaks": ("wins", "wins")},
-    "room for 3 to 10000 players": {"capacity": 2},
-    "needs a number of players": {"capacity": 0},
-    "the lowest rating must not be above": {"least_rating": 1600, "most_rating": 1500},
-}
 
 
 def drafted(**changes: Any) -> Tournament:
@@ -91,29 +75,13 @@ def cancelled() -> Tournament:
     return found
 
 
-@pytest.mark.parametrize("said", BAD_TERMS)
-def test_terms_that_no_tournament_can_have_are_refused(said: str) -> None:
-    with pytest.raises(Refusal, match=said) as caught:
-        check_terms(terms_of_three(**BAD_TERMS[said]))
-    assert caught.value.code in (Code.BAD_OPTION, Code.UNKNOWN_OPTION)
-    assert Tournament().refuses(
-        ORGANISER, DraftTournament(terms=terms_of_three(**BAD_TERMS[said]))
-    ) == (caught.value.code, str(caught.value.text))
-
-
 ENTER, LEAVE, START = EnterTournament(rating=1500), LeaveTournament(), StartTournament()
 LATE_REPORT = ReportResults(reports=(MatchReport(0, 100, 9, "0-1"),))
 NO_PAIRING = ReportResults(reports=(MatchReport(3, 100, 9, "0-1"),))
 
 REFUSED: list[tuple[Callable[[], Tournament], bytes, TournamentCommand, Code, str]] = [
     (Tournament, ORGANISER, OpenEntry(), Code.UNKNOWN_TOURNAMENT, "there is no such tournament"),
-    (
-        Tournament,
-        ORGANISER,
-        DraftTournament(terms=terms_of_three(starts=BEGIN)),
-        Code.BAD_OPTION,
-        "the start is in the past",
-    ),
+    (Tournament, ORGANISER, DraftTournament(terms=terms_of_three(starts=BEGIN)), Code.BAD_OPTION, "the start is in the past"),
     (drafted, ORGANISER, DraftTournament(terms=terms_of_three()), Code.ALREADY_STARTED, "this number is taken"),
     (drafted, STRANGER, OpenEntry(), Code.NOT_AN_ORGANISER, "only the organiser"),
     (drafted, STRANGER, ENTER, Code.NOT_STARTED, "entry isn't open yet"),
@@ -125,27 +93,9 @@ REFUSED: list[tuple[Callable[[], Tournament], bytes, TournamentCommand, Code, st
     (lambda: opened(2), ORGANISER, START, Code.TOO_EARLY, "3 players are needed to start, and 2"),
     (lambda: opened(2), PLAYERS[0], ENTER, Code.ALREADY_ENTERED, "already entered"),
     (lambda: opened(2), PLAYERS[5], LEAVE, Code.NOT_ENTERED, "no such entry"),
-    (
-        lambda: opened(2),
-        PLAYERS[0],
-        LeaveTournament(account=PLAYERS[1]),
-        Code.NOT_AN_ORGANISER,
-        "only the organiser",
-    ),
-    (
-        opened,
-        ORGANISER,
-        EnterTournament(rating=1500, account=PLAYERS[0]),
-        Code.AGAINST_TERMS,
-        "robots can't enter",
-    ),
-    (
-        lambda: opened(robots=True),
-        STRANGER,
-        EnterTournament(rating=1500, account=PLAYERS[0]),
-        Code.NOT_AN_ORGANISER,
-        "only the organiser",
-    ),
+    (lambda: opened(2), PLAYERS[0], LeaveTournament(account=PLAYERS[1]), Code.NOT_AN_ORGANISER, "only the organiser"),
+    (opened, ORGANISER, EnterTournament(rating=1500, account=PLAYERS[0]), Code.AGAINST_TERMS, "robots can't enter"),
+    (lambda: opened(robots=True), STRANGER, EnterTournament(rating=1500, account=PLAYERS[0]), Code.NOT_AN_ORGANISER, "only the organiser"),
     (lambda: opened(least_rating=1501), STRANGER, ENTER, Code.AGAINST_TERMS, "1501 or higher; you have 1500"),
     (lambda: opened(most_rating=1499), STRANGER, ENTER, Code.AGAINST_TERMS, "1499 or lower; you have 1500"),
     (running, STRANGER, ENTER, Code.TOO_LATE, "the tournament has started"),
@@ -157,27 +107,9 @@ REFUSED: list[tuple[Callable[[], Tournament], bytes, TournamentCommand, Code, st
     (finished, SERVER_ACCOUNT, LATE_REPORT, Code.TOO_LATE, "the result of pairing 0 is known"),
     (confirmed, SERVER_ACCOUNT, LATE_REPORT, Code.TOO_LATE, "the places have been confirmed"),
     (cancelled, STRANGER, ENTER, Code.TOO_LATE, "the tournament was cancelled"),
-    (
-        running,
-        ORGANISER,
-        WithdrawPlayer(account=STRANGER, kind="silent", text=DIGEST),
-        Code.NOT_ENTERED,
-        "no such entry",
-    ),
-    (
-        running,
-        ORGANISER,
-        WithdrawPlayer(account=PLAYERS[0], kind="sudden", text=DIGEST),
-        Code.BAD_REQUEST,
-        "a withdrawal is accepted or silent",
-    ),
-    (
-        running,
-        PLAYERS[1],
-        WithdrawPlayer(account=PLAYERS[0], kind="silent", text=DIGEST),
-        Code.AGAINST_TERMS,
-        "nobody rules over a section",
-    ),
+    (running, ORGANISER, WithdrawPlayer(account=STRANGER, kind="silent", text=DIGEST), Code.NOT_ENTERED, "no such entry"),
+    (running, ORGANISER, WithdrawPlayer(account=PLAYERS[0], kind="sudden", text=DIGEST), Code.BAD_REQUEST, "a withdrawal is accepted or silent"),
+    (running, PLAYERS[1], WithdrawPlayer(account=PLAYERS[0], kind="silent", text=DIGEST), Code.AGAINST_TERMS, "nobody rules over a section"),
 ]  # fmt: skip
 
 

@@ -6,16 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from domain.aggregates import TournamentSnapshot
-from domain.errors import Code, Refusal
 from domain.match.history import EVENT_LIMIT, decode_event
 from domain.records import SERVER_ACCOUNT
 from domain.tournament.commands import ConfirmPlaces, EndRound, StartTournament
-from domain.tournament.forms import check_terms
 from domain.tournament.state import Entrant
 from infra.projections.notices import NoticeKind
 from infra.projections.tournament_notices import notices_of_tournament
 from tests.golden.make_events import small_parts
-from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament, terms_of_three
+from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
 
 MANY: dict[str, Any] = {"when_full": False, "capacity": 0, "days": 5}
 
@@ -30,7 +28,7 @@ def opened(count: int, **changes: Any) -> Tournament:
     return found
 
 
-@pytest.mark.parametrize("section", [3, 15])
+@pytest.mark.parametrize("section", [3, pytest.param(15, marks=pytest.mark.long)])
 def test_ten_thousand_play_to_the_end_in_events_that_the_log_takes(section: int) -> None:
     found = opened(10_000, section=section, tiebreaks=("wins", "lot"))
     by_rating = tuple(reversed(found.state.entrants))
@@ -69,23 +67,3 @@ def test_a_tournament_in_parts_is_decided_again() -> None:
     last = notices_of_tournament(envelopes, [envelopes[-1].seq])[envelopes[-1].seq]
     assert {one.account for one in last} == set(PLAYERS[:7])
     assert {one.kind for one in last} == {NoticeKind.PLACES}
-
-
-@pytest.mark.parametrize(
-    ("changes", "most"),
-    [
-        ({"section": 15}, 10_000),
-        ({"section": 15, "cycles": 2}, 5_357),
-        ({"form": "ladder", "section": 0}, 1_500),
-        ({"form": "knockout", "section": 0}, 1_500),
-    ],
-)
-def test_the_most_players_follow_from_the_matches(changes: dict[str, Any], most: int) -> None:
-    assert replace(terms_of_three(**MANY), **changes).room == most
-
-
-def test_more_players_than_a_tournament_can_have_are_refused() -> None:
-    check_terms(terms_of_three(**MANY | {"capacity": 5_357}, section=15, cycles=2))
-    with pytest.raises(Refusal, match="room for 3 to 5357 players") as caught:
-        check_terms(terms_of_three(**MANY | {"capacity": 5_358}, section=15, cycles=2))
-    assert caught.value.code is Code.BAD_OPTION

@@ -115,7 +115,7 @@ def any_pairs(chance):
 def test_a_plain_model_agrees_on_random_tournaments(kind):
     chance = random.Random(kind.__name__)
     shared = separated = 0
-    for _ in range(1_000):
+    for _ in range(300):
         pairs, players = kind(chance)
         request = drawn_request(chance, pairs, players)
         found = judged(request)
@@ -129,8 +129,8 @@ def test_a_plain_model_agrees_on_random_tournaments(kind):
         separated += any(
             row["tiebreaks"] and row["tiebreaks"] != found[0]["tiebreaks"] for row in found
         )
-    assert shared > 100
-    assert separated > 500
+    assert shared > 30
+    assert separated > 150
 
 
 def scheduled(*matches):
@@ -165,7 +165,7 @@ def completions(matches):
 def test_possible_places_hold_in_every_completion():
     chance = random.Random(3)
     met = 0
-    for _ in range(60):
+    for _ in range(25):
         points = PointScheme(**chance.choice(POINTS))
         breaks = chance.sample(NAMES, 2)
         pairs = list(combinations(range(4), 2))
@@ -185,4 +185,4 @@ def test_possible_places_hold_in_every_completion():
             met += (bound.best, bound.worst) == (min(places), max(places))
         if not still:
             assert all(bound.best == bound.worst for bound in bounds)
-    assert met > 160  # of 240: the bounds say something
+    assert met > 60  # of 100: the bounds say something

@@ -1,111 +1,50 @@
-"""David and Goliath: starts, moves, throws and endings.
+"""David and Goliath: moves, throws, regions and endings, every sentence, and a slow second opinion."""
 
-David and Goliath: regions, and when they are counted.
-
-David and Goliath: every sentence of a refusal, of moves and of notation.
-"""
+import random
+from itertools import product
 
 import pytest
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
+from domain.games.goliath.rules import GoliathPosition
 from tests.games import playing
 from tests.games.goliath import reference
-from tests.games.goliath.given import (
-    BESIEGED,
-    BOTH_SHUT,
-    DAVID,
-    EDGED,
-    GOLIATH,
-    OPTION_SETS,
-    REUSING,
-    RULES,
-    SHUT,
-    WALLED,
-    board,
-    legal,
-    options,
-    pieces,
-    play,
-    position,
-    random_game,
-    refused,
-    start,
-)
+from tests.games.pow2.reference import order
 
-# --- the start
+GAME = playing.Game("goliath")
+RULES, start, played, board, legal = GAME.rules, GAME.start, GAME.played, GAME.board, GAME.legal
+DAVID, GOLIATH = 0, 1
+OPTION_SETS = [
+    tuple(filter(None, flags)) for flags in product(("", "-count"), ("", "-goliath_first"))
+]
 
 
-def test_goliath_is_played_by_two_without_a_setup():
-    sentence = "goliath is played by two, not by 3"
-    playing.refuses_players_and_setup(RULES, options(), 3, sentence)
+def pieces(david, goliath, light="", dark=""):
+    figures = {david: "D", goliath: "G"}
+    return figures | dict.fromkeys(light.split(), "o") | dict.fromkeys(dark.split(), "x")
 
 
-# --- moving and throwing
+def position(board, seat, *flags):
+    david, goliath, light, dark = playing.sets(board, "DGox")
+    figures = david.bit_length() - 1, goliath.bit_length() - 1
+    return GoliathPosition(*figures, light, dark, seat, RULES.read_options(flags).count)
 
 
-def test_a_thrown_stone_stays_and_the_supply_goes_down():
-    after = RULES.to_json(play(start(), "m13-h8:i9", "a1-c3:d4"))
-    assert after == {"board": {"c3": "G", "d4": "x", "h8": "D", "i9": "o"}, "supply": [14, 14]}
-    assert list(after["board"]) == ["c3", "d4", "h8", "i9"]
+# fifteen light stones, of which c3 and g5 are off the outer edges
+REUSING = pieces("m13", "h3", "c3 g5 a1 a5 a7 a9 a13 e1 e13 g1 i1 m1 m5 m7 g13")
+EDGED = pieces("e5", "h3", "a1 a5 a7 a9 a13 e1 e13 g1 g13 i1 i13 m1 m5 m7 m9")
+"""All fifteen light stones stand on the outer edges."""
+WALLED = pieces("m13", "a1", "i13 j12 k11 l10", "k9 m7")
+"""David is shut in with m9."""
+SHUT = pieces("m13", "a1", "i13 j12 k11 l10 m9")
+BOTH_SHUT = pieces("m13", "a1", "i13 j12 k11 l10 m9", "a5 b4 c3 d2 e1")
+BESIEGED = pieces("m13", "m9", "i13 j12 k11 l10")
+"""Goliath himself shuts David in; the figures are not separated."""
 
 
-# --- with all stones used up
-
-
-def test_with_all_stones_used_up_one_off_the_edges_is_picked_up_and_thrown():
-    at = position(REUSING, DAVID)
-    picked = {text.partition(":")[2].partition(">")[0] for text in legal(at)}
-    assert picked == {"c3", "g5"}
-    after = RULES.to_json(play(at, "m13-h8:c3>i9"))
-    assert after["supply"] == [0, 15]
-    assert after["board"] == {
-        **{name: letter for name, letter in REUSING.items() if name not in ("c3", "m13")},
-        "h8": "D",
-        "i9": "o",
-    }
-
-
-# --- endings
-
-
-def regions(at):
-    return [reference.region(board(at), seat)[0] for seat in (DAVID, GOLIATH)]
-
-
-@pytest.mark.parametrize("shown", [pieces("m13", "a1"), BESIEGED, REUSING])
-def test_a_count_is_refused_while_the_figures_are_not_separated(shown):
-    with pytest.raises(Refusal) as refusal:
-        RULES.check_offer(position(shown, DAVID), "count")
-    assert refusal.value.code is Code.NO_OFFER
-    assert refusal.value.sentence == (
-        "a count can only be proposed while stones separate David and Goliath"
-    )
-
-
-def test_a_count_is_refused_with_the_option_that_counts_anyway():
-    with pytest.raises(Refusal, match="with -count the regions are counted") as refusal:
-        RULES.check_offer(position(BOTH_SHUT, DAVID, "-count"), "count")
-    assert refusal.value.code is Code.NO_OFFER
-
-
-def test_a_count_agreed_to_is_won_by_the_larger_region():
-    outcome = RULES.outcome_by_offer(position(WALLED, DAVID), "count")
-    assert (outcome.winners, outcome.reason) == ((GOLIATH,), "larger-region")
-    assert outcome.detail == "Goliath has the larger region, 55 intersections to 1"
-
-
-FORM = (
-    "a move is written from-to:target or, when all stones are used up, from-to:stone>target"
-    " or from-to, such as m13-h8:i9"
-)
-
-
-# --- refusals
-
-
-@pytest.mark.parametrize(
-    ("at", "text", "sentence"),
-    [
+class TestGoliath(playing.GameTests):
+    key = "goliath"
+    illegal = (
         (start(), "c3-d4:c3", "David stands at m13, not at c3"),
         (start(), "a1-a5:a1", "Goliath stands at a1, and it is David's turn"),
         (start("-goliath_first"), "m13-m9:m13", "David stands at m13, and it is Goliath's turn"),
@@ -151,18 +90,8 @@ FORM = (
         (position(BESIEGED, DAVID), "m13-m7:m9", "the match is over: David can't move"),
         (position(WALLED, DAVID, "-count"), "m13-m9:m13",
          "the match is over: Goliath has the larger region, 55 intersections to 1"),
-    ],
-)  # fmt: skip
-def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
-    assert refused(at, text) == f"{text}: {sentence}"
-
-
-# --- notation
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
+    )  # fmt: skip
+    unreadable = (
         ("", "'' isn't a move"),
         ("m13", "'m13' isn't a move"),
         ("m13:h8", "'m13:h8' isn't a move"),
@@ -181,36 +110,62 @@ def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
         ("m13-h8>i9", "'h8>i9' isn't an intersection"),
         ("x" * 9000, f"'{'x' * 24}' isn't a move"),
         ("m13-" + "x" * 9000, f"'{'x' * 24}' isn't an intersection"),
-    ],
-)
-def test_what_is_no_notation_is_refused_with_the_form(text, problem):
-    assert playing.unreadable(RULES, text) == f"{problem}; {FORM}"
+    )
+    form = (
+        "a move is written from-to:target or, when all stones are used up, from-to:stone>target"
+        " or from-to, such as m13-h8:i9"
+    )
+    shown = ((start(), "large"), (played("m13-h8:i9 a1-c3:f6"), "small"))
 
 
-# --- david and Goliath against a slow second opinion, and its positions as values
+@pytest.mark.parametrize("shown", [pieces("m13", "a1"), BESIEGED, REUSING])
+def test_a_count_is_refused_while_the_figures_are_not_separated(shown):
+    said = playing.refusal(Code.NO_OFFER, RULES.check_offer, position(shown, DAVID), "count")
+    assert said == "a count can only be proposed while stones separate David and Goliath"
+
+
+def test_a_count_is_refused_with_the_option_that_counts_anyway():
+    at = position(BOTH_SHUT, DAVID, "-count")
+    said = playing.refusal(Code.NO_OFFER, RULES.check_offer, at, "count")
+    assert "with -count the regions are counted" in said
+
+
+def test_a_count_agreed_to_is_won_by_the_larger_region():
+    outcome = RULES.outcome_by_offer(position(WALLED, DAVID), "count")
+    assert (outcome.winners, outcome.reason) == ((GOLIATH,), "larger-region")
+    assert outcome.detail == "Goliath has the larger region, 55 intersections to 1"
 
 
 # --- against the slow reference
 
 
+def agrees(at, text, *, count=False):
+    """Assert that a position, and what follows a move, are those of the reference."""
+    shown, form = board(at), RULES.to_json(at)
+    assert form["supply"] == [15 - list(shown.values()).count(one) for one in "ox"]
+    assert list(shown) == order(shown)
+    outcome = RULES.outcome(at)
+    assert (outcome.winners[0] if outcome else None) == reference.winner(
+        shown, at.turn, count=count
+    )
+    if text is not None:
+        assert set(legal(at)) == reference.legal(shown, at.turn)
+        assert board(played(text, at=at)) == reference.play(shown, at.turn, text)
+
+
 @pytest.mark.parametrize("flags", OPTION_SETS, ids=" ".join)
 def test_moves_their_effect_and_the_end_agree_with_the_reference(flags):
-    count = "-count" in flags
-    for seed in range(8):
-        for at, text in random_game(flags, seed):
-            now = board(at)
-            outcome = RULES.outcome(at)
-            won = reference.winner(now, at.turn, count=count)
-            assert (outcome.winners[0] if outcome else None) == won
-            if text is not None:
-                assert set(legal(at)) == reference.legal(now, at.turn)
-                assert board(play(at, text)) == reference.play(now, at.turn, text)
+    for game in GAME.games(start(*flags), range(6)):
+        for at, text in game:
+            agrees(at, text, count="-count" in flags)
 
 
 @pytest.mark.parametrize("shown", [REUSING, EDGED, WALLED, SHUT, BOTH_SHUT, BESIEGED])
 def test_composed_positions_agree_with_the_reference(shown):
     for seat in (DAVID, GOLIATH):
         at = position(shown, seat)
+        some = legal(at)
+        for text in random.Random(seat).sample(some, min(30, len(some))):
+            agrees(at, text)
         agreed = RULES.outcome_by_offer(at, "count")
-        assert set(legal(at)) == reference.legal(shown, seat)
         assert (agreed.winners[0] if agreed else None) == reference.counted(shown)

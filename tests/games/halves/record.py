@@ -12,15 +12,4 @@ FAMILIES = (
     (3, "-keep_chosen -tiles_each=6"),
     (2, "-keep_most_friendly -no_contract"),
 )
-"""The number of players and the flags that all games of a family have."""
 BOARD_PLY = 5
-"""How far the first recorded match is played for the board on file."""
-TILES = ("light blank", "dark dotted", "third dashed")
-
-
-def pieces(shown):
-    """Return the classes and seat of each tile by its cell."""
-    return {
-        f"{q},{r}": f"{TILES[colour]} {shown['colours'].index(colour)}"
-        for q, r, colour, _ in shown["tiles"]
-    }

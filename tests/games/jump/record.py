@@ -4,13 +4,4 @@ FAMILIES = (
     (1, ""),
     (1, "-solitaire=a1,a7,a9,b4,c3,c6,c9,d2,d10,e1,e5,e11,f3,f8,g4,g9,h6,h11,i1,i5,i13,j4"),
 )
-"""The number of players and the flags that all games of a family have."""
 BOARD_PLY = 12
-"""How far the first recorded match is played for the board on file."""
-PIECES = {"O": "light jumper 0", "o": "light stone 0"}
-"""By letter of the JSON form: the classes of a piece, and its seat."""
-
-
-def pieces(shown):
-    """Return the classes and seat of each piece by its place."""
-    return {name: PIECES[letter] for name, letter in shown["board"].items()}

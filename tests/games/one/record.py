@@ -1,13 +1,4 @@
 """What is recorded of one: matches of which options, and the board on file."""
 
 FAMILIES = ((1, ""),)
-"""The number of players and the flags that all games of a family have."""
 BOARD_PLY = 7
-"""How far the first recorded match is played for the board on file."""
-PIECES = {"o": "light stone 0"}
-"""By letter of the JSON form: the classes of a piece, and its seat."""
-
-
-def pieces(shown):
-    """Return the classes and seat of each piece by its place."""
-    return {name: PIECES[letter] for name, letter in shown["board"].items()}

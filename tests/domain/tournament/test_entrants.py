@@ -1,4 +1,4 @@
-"""Lots: drawn at the start by a seed that was fixed before, for seeding and as the last tie-break."""
+"""Who takes part: only the invited, where it is so; and lots, drawn at the start by a seed that was fixed before."""
 
 import pytest
 from msgspec.structs import replace
@@ -8,17 +8,62 @@ from domain.errors import Code
 from domain.fairness import SetupDraw
 from domain.match.decision import Decision
 from domain.match.history import BrokenHistory
-from domain.tournament.commands import (
-    ConfirmPlaces,
-    DraftTournament,
-    EnterTournament,
-    LeaveTournament,
-    StartTournament,
-)
+from domain.tournament import commands
+from domain.tournament.entry_terms import EntryTerms
 from domain.tournament.events import LotsDrawn, TournamentStarted
-from domain.tournament.form_terms import KnockoutTerms, LadderTerms, SwissTerms
+from domain.tournament.form_terms import SwissTerms, TeamTerms
+from domain.tournament.invitations import MOST_INVITED_AT_ONCE
 from domain.tournament.terms import SWISS_TIEBREAKS, USUAL_TIEBREAKS
-from tests.helpers.tournaments import NUMBER, ORGANISER, PLAYERS, SEED, Tournament, terms_of_three
+from tests.helpers.tournaments import NUMBER, ORGANISER, PLAYERS, SEED, Tournament
+
+ANNA, BEN, CARL = PLAYERS[:3]
+ENTER = commands.EnterTournament(rating=1500)
+
+
+def test_only_the_invited_and_the_organiser_enter() -> None:
+    held = Tournament()
+    held.draft(entry=EntryTerms(invited=True))
+    assert held.refuses(ANNA, commands.InvitePlayers(accounts=(BEN,)))[0] == Code.NOT_AN_ORGANISER
+    assert held.refuses(ANNA, ENTER)[0] == Code.AGAINST_TERMS
+    held.do(
+        ORGANISER,
+        commands.InvitePlayers(accounts=(ANNA, BEN, BEN)),
+        commands.InvitePlayers(accounts=(BEN, CARL)),
+    )
+    assert held.state.invited == (ANNA, BEN, CARL)
+    assert (
+        held.refuses(ORGANISER, commands.InvitePlayers(accounts=(ANNA,)))[0] == Code.ALREADY_ENTERED
+    )
+    held.do(ANNA, ENTER, commands.LeaveTournament(), ENTER)
+    held.do(BEN, ENTER)
+    for one in (BEN, CARL):  # one has entered, the other not
+        held.do(ORGANISER, commands.LeaveTournament(account=one))
+        assert held.refuses(one, ENTER)[0] == Code.AGAINST_TERMS
+    held.do(ORGANISER, ENTER)
+    assert [one.account for one in held.state.entrants] == [ANNA, ORGANISER]
+    many = tuple(b"%08d" % number for number in range(MOST_INVITED_AT_ONCE + 1))
+    assert held.refuses(ORGANISER, commands.InvitePlayers(accounts=many))[0] == Code.TOO_MANY
+    held.holds()
+
+
+def test_a_player_of_a_team_needs_an_invitation_too() -> None:
+    held = Tournament()
+    rules = {"form": "teams", "section": 0, "capacity": 0, "when_full": False, "tiebreaks": ()}
+    held.draft(**rules, teams=TeamTerms(2), entry=EntryTerms(invited=True))
+    held.do(ANNA, commands.NameTeam(players=(ANNA, BEN)))
+    held.do(ORGANISER, commands.InvitePlayers(accounts=(ANNA,)))
+    held.do(ANNA, commands.JoinTeam(captain=ANNA, rating=1500))
+    assert held.refuses(BEN, commands.JoinTeam(captain=ANNA, rating=1500))[0] == Code.AGAINST_TERMS
+    held.holds()
+
+
+def test_other_tournaments_have_no_invitations() -> None:
+    held = Tournament()
+    held.draft()
+    assert held.refuses(ORGANISER, commands.InvitePlayers(accounts=(ANNA,)))[0] == Code.NOT_ALLOWED
+
+
+# --- lots
 
 
 def started(count: int = 7, **terms: object) -> Tournament:
@@ -26,8 +71,8 @@ def started(count: int = 7, **terms: object) -> Tournament:
     held = Tournament()
     held.draft(section=4, capacity=0, when_full=False, **terms)
     held.enter(count)
-    held.do(PLAYERS[0], LeaveTournament(), EnterTournament(rating=1500))
-    held.do(ORGANISER, StartTournament())
+    held.do(PLAYERS[0], commands.LeaveTournament(), commands.EnterTournament(rating=1500))
+    held.do(ORGANISER, commands.StartTournament())
     return held
 
 
@@ -76,31 +121,16 @@ def test_equal_players_are_placed_by_lot(form: str) -> None:
     held = Tournament()
     held.draft(**{"capacity": 0, "when_full": False, **more, "tiebreaks": (*breaks, "lot")})
     held.enter(3)
-    held.do(ORGANISER, StartTournament())
+    held.do(ORGANISER, commands.StartTournament())
     _, lots = drawn(held)
     (before,) = [one for one in held.bodies if isinstance(one, TournamentStarted)]
     assert [one.rating for one in before.players] == [1502, 1501, 1500]
     assert held.state.lots == tuple(lots.order.index(place) for place in (2, 1, 0))
     if form == "round-robin":
         held.report("1/2", "1/2", "1/2")
-        held.do(ORGANISER, ConfirmPlaces())
+        held.do(ORGANISER, commands.ConfirmPlaces())
         (places,) = held.state.places
         assert [one.place for one in places] == [1, 2, 3]
         assert [held.state.lots[one.player] for one in places] == [0, 1, 2]
         assert [int(row.tiebreaks[-1]) for row in held.rows(held.state.sections[0])] == [3, 2, 1]
     held.holds()
-
-
-@pytest.mark.parametrize(
-    "terms",
-    [
-        {"tiebreaks": ("lot", "wins")},
-        {"form": "knockout", "section": 0, "knockout": KnockoutTerms(), "tiebreaks": ("lot",)},
-        {"form": "swiss", "section": 0, "swiss": SwissTerms(2), "seed_by_lot": True},
-        {"form": "ladder", "section": 0, "ladder": LadderTerms(), "seed_by_lot": True},
-    ],
-    ids=["before others", "in a knockout", "seeds of a Swiss", "a ladder"],
-)
-def test_there_are_no_lots_elsewhere(terms: dict[str, object]) -> None:
-    given = terms_of_three(capacity=0, when_full=False, **terms)
-    assert Tournament().refuses(ORGANISER, DraftTournament(terms=given))[0] == Code.BAD_OPTION
