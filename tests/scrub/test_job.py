@@ -35,12 +35,11 @@ from infra.settings.settings import Settings
 from infra.store.scrub_notes import ScrubNotes, ScrubRecord
 from services.app.context import App
 from services.cli import queue as queue_command
-from services.doctor import Level, gather, judge
+from services.doctor import Finding, Level, gather, judge
 from services.serve.log_keys import make_accounts_key
 from tests.fakes.app import CHEAP
 from tests.helpers.scrubbing import ScrubbedServer
 from workers.scrub import job
-from workers.scrub import job as wakeup
 from workers.scrub.job import JOB, scrub_wakeup
 
 POINTS = [point for point in FAILPOINTS if point.startswith("scrub.")]
@@ -65,17 +64,15 @@ def test_a_run_checks_everything_and_releases_its_lease(server: ScrubbedServer) 
     assert run(server) == 0  # the next round is not due yet
 
 
-def test_with_0_percent_nothing_is_checked(server: ScrubbedServer) -> None:
+def scrub_findings(settings: Settings) -> list[Finding]:
+    return [one for one in judge(gather(settings)) if one.about == "scrub"]
+
+
+def test_nothing_is_checked_with_0_percent_or_while_another_run_goes_on(server: ScrubbedServer):
     fresh(server)
     assert run(server, 0) == 0
-    assert not server.client.exists(keys.SCRUB)
-    settings = replace(server.settings, scrub_percent=0)
-    said = [one.what for one in judge(gather(settings)) if one.about == "scrub"]
-    assert said == ["nothing is checked by itself, because `scrub_percent` is 0"]
-
-
-def test_only_one_run_goes_on_at_a_time(server: ScrubbedServer) -> None:
-    fresh(server)
+    (said,) = scrub_findings(replace(server.settings, scrub_percent=0))
+    assert said.what == "nothing is checked by itself, because `scrub_percent` is 0"
     JOB.leases(server.queue).acquire(JOB.lease, "another")
     assert run(server) == 0
     assert not server.client.exists(keys.SCRUB)
@@ -113,7 +110,7 @@ def test_a_run_that_is_killed_at_any_point_is_ended_by_the_next(server: Scrubbed
 
 def test_the_scheduler_requests_a_run_when_a_round_is_due(server, monkeypatch):
     fresh(server)
-    monkeypatch.setattr(wakeup, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(job, "LOOK_SECONDS", 0.0)
     jobs = Queue(MAINTENANCE, connection=server.queue, serializer=JSONSerializer)
     tick = scrub_wakeup(server.client, server.queue)
     tick()
@@ -128,7 +125,7 @@ def test_the_scheduler_requests_a_run_when_a_round_is_due(server, monkeypatch):
 def test_doctor_queue_and_metrics_show_the_last_round_and_the_faults(server, capsys):
     fresh(server)
     run(server)
-    (said,) = [one for one in judge(gather(server.settings)) if one.about == "scrub"]
+    (said,) = scrub_findings(server.settings)
     assert said.level is Level.OK
     assert said.what.startswith("all that is stored was checked ")
     queue_command.run(server.settings, as_json=False, interval=None)
@@ -145,7 +142,7 @@ def test_doctor_queue_and_metrics_show_the_last_round_and_the_faults(server, cap
     server.client.zadd(keys.due(0), {4444: 5})
     record.write(replace(record.read(), began=0))
     run(server)
-    (said,) = [one for one in judge(gather(server.settings)) if one.about == "scrub"]
+    (said,) = scrub_findings(server.settings)
     assert said.level is Level.BAD
     assert said.what.startswith("due time of match 4444: ")
     assert said.remedy
@@ -158,9 +155,11 @@ def test_doctor_warns_when_nothing_was_checked_for_two_days(server: ScrubbedServ
     fresh(server)
     now = round(time.time() * 1000)
     ScrubRecord(server.client).write(ScrubNotes(began=now - 3 * 86_400_000, section="keys"))
-    (said,) = [one for one in judge(gather(server.settings)) if one.about == "scrub"]
-    assert said.level is Level.WARN
-    assert said.what == "some of what is stored has not been checked for 3 d"
+    (said,) = scrub_findings(server.settings)
+    assert (said.level, said.what) == (
+        Level.WARN,
+        "some of what is stored has not been checked for 3 d",
+    )
 
 
 def fits(client: Redis, folder: Path, account: bytes) -> bool:
