@@ -48,124 +48,60 @@ HAS_COMPILER = shutil.which("cc") is not None
 """The slower disk is made by a C compiler."""
 
 
-def check_publish(found: dict[str, Any]) -> None:
-    details = found["details"]
+def check_publish(details: dict[str, Any]) -> None:
     # the moves, the starts, and in each of the four shards the anchor of its draws
     assert details["leaves"] == 4 + 4 + sum(len(game.moves) for game in games(4))
-    assert details["bytes a leaf"] > 34
     assert details["lag, s"]["most"] >= details["lag, s"]["median"]
 
 
-def check_robots(found: dict[str, Any]) -> None:
-    details = found["details"]
-    assert (details["people's moves"], details["matches of robots"]) == (100, 20)
-
-
-def check_http(found: dict[str, Any]) -> None:
-    details = found["details"]
-    rates = details["moves a second of each run"]
-    assert details["moves"] == sum(len(game.moves) for game in games(6)[2:4])
-    assert round(found["rate"]) == sorted(rates)[1], "the median is reported"
-    assert 0 < details["moves a second at half speed"] < found["rate"]
-
-
-def check_lone(found: dict[str, Any]) -> None:
-    details = found["details"]
+def check_lone(details: dict[str, Any]) -> None:
     # at least the submit and the commit, each synced: 2 ms and more
     assert details["median_ms_2"] > 4
     assert details["commands"] > details["by command"]["evalsha"] >= 2
     # its own, and the publisher's afterwards, which may be one for both moves; that of the idle server,
     # which is subtracted, comes every ten seconds, so once in three of these windows
     assert 0 < details["by command"]["waitaof"] < 4
-    assert details["aof_bytes"] > 100
 
 
-def check_terminal(found: dict[str, Any]) -> None:
-    taken = found["details"]["ms at the median"]
-    assert {"matchpost --help", "matchpost do, show", "matchpost do, move"} < taken.keys()
+def check_terminal(details: dict[str, Any]) -> None:
+    taken = details["ms at the median"]
     asked, alone = (taken[f"matchpost do, show{how}"]["processor"] for how in ("", ", alone"))
     assert asked < alone / 2, "the server has imported what a command alone has to import"
 
 
-def check_upgrade(found: dict[str, Any]) -> None:
-    details = found["details"]
-    assert details["moves lost"] == 0
+def check_upgrade(details: dict[str, Any]) -> None:
     stopped, replaced = details["stop and start"], details["in place"]
+    assert (details["moves lost"], replaced["tries refused"]) == (0, 0)
     assert replaced["longest, seconds"] < stopped["longest, seconds"]
-    assert (replaced["tries refused"], min(stopped["moves"], replaced["moves"]) > 10) == (0, True)
 
 
-def check_pages(found: dict[str, Any]) -> None:
-    for page in found["details"]["pages"].values():
-        assert (page["bytes"] > 1_000, page["commands"] > 5) == (True, True)
-        # the session first, because all others need the account
-        assert page["round trips"] > 1
-
-
-def check_idle(found: dict[str, Any]) -> None:
-    start, rest, peer = (found["details"][part] for part in ("seconds until", "at rest", "peer"))
-    assert 0 < start["page"] <= start["move"]
+def check_idle(details: dict[str, Any]) -> None:
+    rest, peer = details["at rest"], details["peer"]
     # serve, two Valkeys, web, worker, robots and the gathered roles
     assert (rest["processes"], peer["processes"]) == (7, 2)
     assert 0 < peer["pss_mib"] < rest["pss_mib"] < 250
 
 
-def check_memory(found: dict[str, Any]) -> None:
-    details = found["details"]
-    parts = details["of which, by MEMORY USAGE of one match"]
-    assert set(parts) == {"snapshot", "moves", "turns", "ev", "at", "out"}
-    assert details["bytes a match"] >= sum(parts.values()) / 2
-    assert details["with the log trimmed"] < details["bytes a match"]
-
-
-def check_lists(found: dict[str, Any]) -> None:
-    for one in found["details"]["with buckets"]:
-        archived, before = (
-            one[f"bytes a match, {where}"] for where in ("in the archive", "rows in the server")
-        )
-        assert 0 < archived < before
-
-
-def check_browser(found: dict[str, Any]) -> None:
-    loads = {name: part for name, part in found["details"].items() if ", " in name}
+def check_browser(details: dict[str, Any]) -> None:
+    loads = [part for name, part in details.items() if ", " in name]
     assert len(loads) == 6
-    for parts in loads.values():
+    for parts in loads:
         # scripts and style are kept, and the page is not
         assert 2 <= parts["warm"]["requests"] < parts["cold"]["requests"]
-        assert 1_000 < parts["warm"]["bytes"] < parts["cold"]["bytes"] - 40_000
 
 
-def check_rebuild(found: dict[str, Any]) -> None:
-    alone, two = found["details"]["rebuilt"]
-    assert [alone["processes"], two["processes"]] == [1, 2]
-    # the start has two events, and the end one
-    assert alone["leaves"] == two["leaves"] == found["details"]["leaves"] == 24 * 9
-    assert found["rate"] == alone["leaves a second"]
-
-
-def check_retire(found: dict[str, Any]) -> None:
-    # that they are read back as they were is checked by the benchmark itself
-    for one in found["details"]["by matches"].values():
-        assert one["commands"] < 80
-        assert one["bytes a match in the server, retired"] < one["bytes a match in the server"]
-
-
-def check_running(found: dict[str, Any]) -> None:
+def check_running(details: dict[str, Any]) -> None:
     # fewer rows and names of a page are the same of fewer matches
     for what in ("a move", "a player's matches", "a game's, from the middle", "a second"):
-        cost = found["details"]["most to least"][what]["commands"]
+        cost = details["most to least"][what]["commands"]
         assert cost == pytest.approx(1, abs=0.1)
 
 
-def check_cluster(found: dict[str, Any]) -> None:
-    in_bulk = found["details"]["nodes: 2, workers: 1"]
-    assert found["rate"] == in_bulk["moves a second"]
-    for node in in_bulk["nodes, for each of their moves"]:
+def check_cluster(details: dict[str, Any]) -> None:
+    for node in details["nodes: 2, workers: 1"]["nodes, for each of their moves"]:
         # at least the command's submit and its commit
         assert node["commands"] > 2
         assert 0 < node["sync us"] < node["busy us"]
-    over_http = found["details"]["nodes: 2, over HTTP"]
-    assert over_http["moves"] == sum(len(game.moves) for game in games(34)[32:])
 
 
 MOVES = {"moves": sum(len(game.moves) for game in games(4))}
@@ -174,20 +110,20 @@ VERIFIED = {"matches": 24, "events": 24 * 9, "leaves": 24 * 9}
 MEASURED = [
     ("pipeline --matches 4 --peer-jobs 20", "rq_job_per_move;redis_limit;eventsourcing_sqlite", MOVES),
     ("publish --matches 4", "moves_decided_alone;moves_decided_beside", check_publish),
-    ("robots --matches 20 --seconds 2 --pause 1", None, check_robots),
-    ("http --clients 2 --matches 1 --runs 3", None, check_http),
+    ("robots --matches 20 --seconds 2 --pause 1", None, {"people's moves": 100, "matches of robots": 20}),
+    ("http --clients 2 --matches 1 --runs 3", None, {"moves": sum(len(game.moves) for game in games(6)[2:4])}),
     ("lone --moves 2 --pause 1 --settle 3", None, check_lone),
     ("terminal --rounds 2", None, check_terminal),
-    ("pages --requests 20", "empty_page", check_pages),
+    ("pages --requests 20", "empty_page", {}),
     ("upgrade --matches 2 --seconds 1 --times 1", None, check_upgrade),
     ("idle --runs 1 --settle 1 --seconds 3", "a bare Valkey and an empty web process", check_idle),
-    ("memory --matches 200 --plies 40", None, check_memory),
+    ("memory --matches 200 --plies 40", None, {}),
     ("verify --matches 24 --plies 6", None, VERIFIED),
     ("lines --matches 60", None, {"matches": 60, "plies": sum(len(game.moves) for game in games(60))}),
-    ("lists --matches 100 --buckets 1,3", None, check_lists),
+    ("lists --matches 100 --buckets 1,3", None, {}),
     ("browser --runs 1", None, check_browser),
-    ("rebuild --matches 24 --plies 6 --processes 1,2 --peer-events 20", "eventsourcing_sqlite", check_rebuild),
-    ("retire --counts 40,300 --plies 4", None, check_retire),
+    ("rebuild --matches 24 --plies 6 --processes 1,2 --peer-events 20", "eventsourcing_sqlite", {"leaves": 24 * 9}),
+    ("retire --counts 40,300 --plies 4", None, {}),
     ("running --counts 80,400 --plies 4 --repeats 20", None, check_running),
     ("rules --plies 200", "python_chess", {"perft leaves": 105_300}),
     ("replay --matches 10", "eventsourcing_sqlite", {"events": sum(len(game.moves) + 2 for game in games(10))}),
@@ -208,7 +144,7 @@ def test_a_benchmark_measures_what_it_says(words: str, peers: str | None, check:
     if isinstance(check, dict):
         assert check.items() <= found["details"].items()
     else:
-        check(found)
+        check(found["details"])
 
 
 def test_what_an_idle_server_does_is_no_cost_of_a_move() -> None:

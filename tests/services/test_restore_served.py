@@ -1,4 +1,7 @@
-"""Real servers whose data go back or whose replicas have missed moves: closed, restored, and no move lost."""
+"""A real server whose data are of another history: closed, shown, never signed, and restored when they are discarded.
+
+That data which have gone back are restored is tried by `trials/faults/log_kills.py` and `tests/backup/test_backup_served.py`.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -13,15 +16,15 @@ from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.watermarks import read_published_sizes
 from tests.helpers.served import Served, until
 
+pytestmark = pytest.mark.long
+
 SHARDS = 4
-
 ENV = {
-    "MATCHPOST_HTTP": "127.0.0.1:0",
-    "MATCHPOST_COMMAND_RATE": "1000000",
-    "MATCHPOST_SHARDS": str(SHARDS),
-}
+    "MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_COMMAND_RATE": "1000000", "MATCHPOST_SHARDS": str(SHARDS),
+}  # fmt: skip
 
-ORDERS = (("alice", "m13-m9"), ("alice", "m13-m9"), ("bob", "m1-m5"))
+Orders = tuple[tuple[str, str], ...]
+ORDERS: Orders = (("alice", "m13-m9"), ("alice", "m13-m9"), ("bob", "m1-m5"))
 """A move, one that is refused because it is not the player's turn, and an illegal one."""
 
 
@@ -30,22 +33,22 @@ class Visitor:
 
     def __init__(self, http: httpx.Client) -> None:
         self.http = http
-        self._tokens = {name: self._login(name) for name in ("alice", "bob")}
+        asked = {"password": "yes-we-can", "label": "t", "scopes": ["play"]}
+        self._tokens = {
+            name: self.http.post("/api/tokens", json=asked | {"userid": name}).json()["token"]
+            for name in ("alice", "bob")
+        }
 
-    def play(
-        self, orders: tuple[tuple[str, str], ...] = ORDERS
-    ) -> list[tuple[int, object, object]]:
+    def play(self, orders: Orders = ORDERS) -> list[tuple[int, object, object]]:
         """Send moves, each with the same key whenever it is sent; return what came of them."""
         answers = []
         for number, (player, text) in enumerate(orders):
-            answer = self.http.post(
-                "/api/matches/1/commands",
-                json={"do": "move", "move": text},
-                headers={
-                    "Idempotency-Key": f"key-{number:012}-{text}",
-                    "Authorization": f"Bearer {self._tokens[player]}",
-                },
-            )
+            headers = {
+                "Idempotency-Key": f"key-{number:012}-{text}",
+                "Authorization": f"Bearer {self._tokens[player]}",
+            }
+            asked = {"do": "move", "move": text}
+            answer = self.http.post("/api/matches/1/commands", json=asked, headers=headers)
             body = answer.json()
             answers.append((answer.status_code, body.get("code"), body.get("seq")))
         return answers
@@ -54,10 +57,6 @@ class Visitor:
         """The match as the API shows it, without the present time."""
         found: dict[str, object] = self.http.get("/api/matches/1").json()
         return {name: value for name, value in found.items() if name != "clock"}
-
-    def _login(self, name: str) -> str:
-        body = {"userid": name, "password": "yes-we-can", "label": "t", "scopes": ["play"]}
-        return str(self.http.post("/api/tokens", json=body).json()["token"])
 
 
 @contextmanager
@@ -77,10 +76,10 @@ def wait_until_published(served: Served) -> None:
         until(is_published, 60)
 
 
-def put_back(data: Path, copy: Path) -> None:
+def put_back(folder: Path) -> None:
     """Replace the data by an earlier copy, and leave the object store as it is."""
-    shutil.rmtree(data / "valkey")
-    shutil.copytree(copy, data / "valkey")
+    shutil.rmtree(folder / "data" / "valkey")
+    shutil.copytree(folder / "copy", folder / "data" / "valkey")
 
 
 @pytest.fixture
@@ -94,57 +93,24 @@ def served(tmp_path: Path) -> Iterator[Served]:
         yield served
 
 
-@pytest.mark.long
-def test_an_old_copy_of_the_data_is_closed_restored_and_opened(served, tmp_path):
-    with visit(served) as visitor:
-        outcomes = visitor.play()
-        before = visitor.match()
-    assert [status for status, _, _ in outcomes] == [200, 409, 422]
-    wait_until_published(served)
-    with served.client() as client:
-        end = client.xlen(keys.log(1))
-    served.end()
-    put_back(tmp_path / "data", tmp_path / "copy")
-    served.start()
-    with served.client() as client:
-        until(lambda: client.xlen(keys.log(1)) == end, 60)
-        until(lambda: not ClosedShards(client).read(range(SHARDS)), 60)
-    until(lambda: "shard 1 takes commands again" in (tmp_path / "serve.log").read_text())
-    log = (tmp_path / "serve.log").read_text()
-    lost = (
-        f"ALARM: shard 1 is closed: {end} leaves are published, and the data end at leaf {end - 3}"
-    )
-    assert lost in log
-    with visit(served) as visitor:
-        assert visitor.match() == before
-        assert visitor.play() == outcomes
-        assert visitor.play((*ORDERS, ("bob", "m13-m9")))[-1][0] in (200, 409, 422)
-    verified = served.run("verify", "1")
-    assert "match 1 holds" in verified.stdout, verified.stderr
-    assert "is closed" not in served.run("doctor").stdout
-    wait_until_published(served)
-
-
-@pytest.mark.long
 @pytest.mark.slow
 def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(served, tmp_path):
+    data = tmp_path / "data"
     with visit(served) as visitor:
-        outcomes = visitor.play()
-        published = visitor.match()
+        outcomes, published = visitor.play(), visitor.match()
     wait_until_published(served)
     served.end()
-    put_back(tmp_path / "data", tmp_path / "copy")
+    put_back(tmp_path)
     # a server that does not know the published log plays on
-    shutil.move(tmp_path / "data" / "log", tmp_path / "log")
-    shutil.move(tmp_path / "data" / "keys", tmp_path / "keys")
-    with Served(tmp_path / "data", ENV) as other, visit(other) as visitor:
+    for name in ("log", "keys"):
+        shutil.move(data / name, tmp_path / name)
+    with Served(data, ENV) as other, visit(other) as visitor:
         visitor.play((("alice", "m13-j7"), ("alice", "m13-j7"), ("bob", "m1-m5")))
         state = visitor.match()
-    shutil.rmtree(tmp_path / "data" / "log", ignore_errors=True)
-    shutil.rmtree(tmp_path / "data" / "keys", ignore_errors=True)
-    shutil.move(tmp_path / "log", tmp_path / "data" / "log")
-    shutil.move(tmp_path / "keys", tmp_path / "data" / "keys")
-    checkpoint = (tmp_path / "data" / "log" / "s01" / "checkpoint").read_bytes()
+    for name in ("log", "keys"):
+        shutil.rmtree(data / name, ignore_errors=True)
+        shutil.move(tmp_path / name, data / name)
+    checkpoint = (data / "log" / "s01" / "checkpoint").read_bytes()
     served.start()
     with served.client() as client:
         until(lambda: 1 in ClosedShards(client).read(range(SHARDS)), 60)
@@ -154,7 +120,7 @@ def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(serv
         assert visitor.play((("alice", "m13-m9"),))[0][:2] == (503, "unavailable")
         assert visitor.http.get("/readyz").status_code == 503
     assert "shard 1 is closed: leaf 1 in the data is not the one" in served.run("doctor").stdout
-    assert (tmp_path / "data" / "log" / "s01" / "checkpoint").read_bytes() == checkpoint
+    assert (data / "log" / "s01" / "checkpoint").read_bytes() == checkpoint
     shown = served.run("log", "discard", "1")
     assert "leaves 1 to 3 of the data are discarded, of the matches 1" in shown.stdout, shown.stderr
     assert served.run("log", "discard", "0", "--yes").returncode == 1
