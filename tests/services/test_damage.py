@@ -148,10 +148,16 @@ HOLDS = (
 )
 
 
-def test_the_sentence_says_how_many_leaves_are_proven(bench, publish, said):
+@pytest.mark.usefixtures("bench")
+def test_without_a_published_log_it_is_said_why_nothing_was_compared(said):
     code, out, err = said()
     assert (code, out) == (0, HOLDS)
     assert err.startswith("its leaves were not compared with the published log: ")
+    assert "there are no public keys" in err
+
+
+def test_the_sentence_says_how_many_leaves_are_proven(bench, publish, said):
+    assert "; none of its leaves is published yet" in said()[1]
     publish()
     assert said() == (
         0,

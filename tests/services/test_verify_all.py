@@ -231,7 +231,7 @@ def changed_object(name: str, server: AuditedServer, shard: int) -> str:
     data = bytearray(file.read_bytes())
     data[40] ^= 1
     file.write_bytes(data)
-    return f"s{shard:02}/tile/0/000 does not have the hashes of the published leaves"
+    return f"the log of shard {shard}: tile/0/000 does not have the hashes of the published leaves"
 
 
 def without_bundle(server: AuditedServer, shard: int) -> str:
