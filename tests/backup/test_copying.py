@@ -65,11 +65,8 @@ def test_the_data_the_signed_part_of_the_log_and_no_secret_are_copied(data):
         "valkey/appendonlydir/appendonly.aof.manifest",
     ]  # fmt: skip
     assert sorted(file.path for file in rest.read("20260101T000000Z").files) == [
-        "keys/log-key",
-        "keys/log-key.pub",
-        "mail-key",
-        "seeds/s00-1-00",
-    ]
+        "keys/log-key", "keys/log-key.pub", "mail-key", "seeds/s00-1-00",
+    ]  # fmt: skip
     _, main, rest = copy(data, secrets=False)
     assert (main.ids(), rest.ids()) == (["20260101T000000Z"], [])
 
@@ -118,27 +115,23 @@ def test_tiles_that_go_while_the_log_is_copied_make_it_begin_again(data, monkeyp
     assert not left
 
 
-def test_what_never_stays_the_same_is_no_backup(data, monkeypatch):
+def test_what_never_stays_the_same_and_a_folder_without_data_are_no_backup(
+    data, tmp_path, monkeypatch
+):
+    with pytest.raises(BackupError, match="there are no data of an embedded server"):
+        copy(tmp_path / "nothing")
     monkeypatch.setattr(copying, "_walk", lambda _: (_ for _ in ()).throw(FileNotFoundError("x")))
     with pytest.raises(BackupError, match="it changed each time"):
         copy(data)
-
-
-def test_a_folder_without_data_is_no_server(tmp_path):
-    with pytest.raises(BackupError, match="there are no data of an embedded server"):
-        copy(tmp_path)
 
 
 def test_a_restored_file_goes_where_the_settings_have_it(tmp_path):
     own = Settings(data=tmp_path / "data")
     assert place_of("keys/log-key", own) == tmp_path / "data" / "keys" / "log-key"
     apart = Settings(
-        data=tmp_path / "data",
-        keys=tmp_path / "k",
-        seeds=tmp_path / "s",
-        mail_key=tmp_path / "m",
+        data=tmp_path / "data", keys=tmp_path / "k", seeds=tmp_path / "s", mail_key=tmp_path / "m",
         store=f"file://{tmp_path}/l",
-    )
+    )  # fmt: skip
     wanted = {"keys/a": "k/a", "seeds/a": "s/a", "mail-key": "m", "log/s00/c": "l/s00/c"}
     assert {path: place_of(path, apart) for path in wanted} == {
         path: tmp_path / place for path, place in wanted.items()
@@ -165,14 +158,10 @@ def test_a_restore_that_was_cut_off_keeps_the_server_from_starting_and_can_be_re
     assert (settings.data / "log/s00/tile/0/000").read_text() == "whole"
     with pytest.raises(BackupError, match="is not empty"):
         begin_restore(settings.data)
-
-
-def test_keys_that_lie_elsewhere_are_not_replaced(data, tmp_path):
-    made, main, _ = copy(data)
-    settings = Settings(data=tmp_path / "again", keys=data / "keys")
-    begin_restore(settings.data)
+    keep = Settings(data=tmp_path / "other", keys=data / "keys")
+    begin_restore(keep.data)
     with pytest.raises(BackupError, match=r"log-key.pub is there, and is not replaced"):
-        write_files(main, made, settings)
+        write_files(main, made, keep)
 
 
 def test_no_seed_of_a_retired_chain_is_drawn_again(tmp_path):
@@ -188,21 +177,13 @@ def test_no_seed_of_a_retired_chain_is_drawn_again(tmp_path):
     assert {read_mark(file) for file in marks} == {(CHAIN_LENGTH + 1, CHAIN_LENGTH)}
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
+def test_only_places_beside_the_data_and_at_a_cloud_are_taken():
+    for given, said in (
         ({}, "name a place"),
         ({"backup": "/data/x"}, "is within /data"),
         ({"backup": "/b", "backup_keys": "file:///b/"}, "need another place"),
         ({"backup": "/b", "backup_keys": "/data/keys"}, "is within /data"),
-    ],
-)
-def test_places_that_are_no_places_for_backups_are_refused(given, said):
-    with pytest.raises(BackupError, match=said):
-        check_places(Settings(data=Path("/data"), **given))
-
-
-def test_a_place_beside_the_data_and_one_at_a_cloud_are_taken():
-    settings = Settings(data=Path("/data"), backup="s3://bucket/b", backup_keys="/data-keys")
-    check_places(settings)
-    assert settings.backup == "s3://bucket/b"
+    ):
+        with pytest.raises(BackupError, match=said):
+            check_places(Settings(data=Path("/data"), **given))
+    check_places(Settings(data=Path("/data"), backup="s3://bucket/b", backup_keys="/data-keys"))

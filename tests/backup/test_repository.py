@@ -16,6 +16,7 @@ from services.app.backups import read_backups, thin_out
 from tests.fakes.memory_store import MemoryObjects
 
 DAY = 86_400
+FIRST, SECOND = "20260101T000000Z", "20260102T000000Z"
 NEW_YEAR = 1_767_225_600  # 2026-01-01
 
 
@@ -38,47 +39,43 @@ def pieces(objects: MemoryObjects) -> list[str]:
 def test_what_did_not_change_is_stored_once(monkeypatch):
     monkeypatch.setattr(repository, "PIECE_BYTES", 4)
     objects = MemoryObjects()
-    backup(Repository(objects, Plain()), "20260101T000000Z", log=b"aaaabbbb", other=b"aaaa")
+    backup(Repository(objects, Plain()), FIRST, log=b"aaaabbbb", other=b"aaaa")
     assert len(pieces(objects)) == 2
-    backup(Repository(objects, Plain()), "20260102T000000Z", log=b"aaaabbbbcc")
+    backup(Repository(objects, Plain()), SECOND, log=b"aaaabbbbcc")
     assert len(pieces(objects)) == 3
     source = Repository(objects, Plain())
-    assert source.ids() == ["20260101T000000Z", "20260102T000000Z"]
-    assert contents(source, "20260101T000000Z") == {"log": b"aaaabbbb", "other": b"aaaa"}
-    assert contents(source, "20260102T000000Z") == {"log": b"aaaabbbbcc"}
+    assert source.ids() == [FIRST, SECOND]
+    assert contents(source, FIRST) == {"log": b"aaaabbbb", "other": b"aaaa"}
+    assert contents(source, SECOND) == {"log": b"aaaabbbbcc"}
 
 
 def test_a_removed_backup_takes_along_the_pieces_that_no_other_has():
     objects = MemoryObjects()
     target = Repository(objects, Plain())
-    backup(target, "20260101T000000Z", one=b"1", both=b"2")
-    backup(target, "20260102T000000Z", both=b"2")
+    backup(target, FIRST, one=b"1", both=b"2")
+    backup(target, SECOND, both=b"2")
     # what a backup that was cut off has left
     target.add_bytes("lost", b"3")
-    target.remove(["20260101T000000Z"])
+    target.remove([FIRST])
     assert [objects.found[name] for name in pieces(objects)] == [b"2"]
-    assert contents(target, "20260102T000000Z") == {"both": b"2"}
+    assert contents(target, SECOND) == {"both": b"2"}
     backup(target, "20260103T000000Z", one=b"1")
     assert contents(target, "20260103T000000Z") == {"one": b"1"}
 
 
-def test_a_file_that_is_cut_off_meanwhile_is_noticed():
-    target = Repository(MemoryObjects(), Plain())
-    with pytest.raises(ChangedMeanwhileError, match="log was cut off"):
-        target.add_file("log", BytesIO(b"abc"), 4)
-
-
-def test_changed_and_missing_pieces_are_noticed():
+def test_changed_missing_and_cut_off_pieces_are_noticed():
     objects = MemoryObjects()
     target = Repository(objects, Plain())
-    backup(target, "20260101T000000Z", log=b"abc")
+    backup(target, FIRST, log=b"abc")
     (piece,) = pieces(objects)
     objects.found[piece] = b"abd"
     with pytest.raises(BackupError, match="log has other bytes than were copied"):
-        contents(target, "20260101T000000Z")
+        contents(target, FIRST)
     del objects.found[piece]
     with pytest.raises(BackupError, match="a piece of log is missing"):
-        contents(target, "20260101T000000Z")
+        contents(target, FIRST)
+    with pytest.raises(ChangedMeanwhileError, match="log was cut off"):
+        target.add_file("log", BytesIO(b"abc"), 4)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +87,7 @@ def test_changed_and_missing_pieces_are_noticed():
 )
 def test_another_format_is_refused_with_what_to_do(number, said):
     objects = MemoryObjects()
-    made = backup(Repository(objects, Plain()), "20260101T000000Z", log=b"abc")
+    made = backup(Repository(objects, Plain()), FIRST, log=b"abc")
     header = {"format": number, "something": "else"}
     objects.found["matchpost-backup"] = msgspec.json.encode(header)
     source = Repository(objects, Plain())
@@ -98,14 +95,14 @@ def test_another_format_is_refused_with_what_to_do(number, said):
         with pytest.raises(BackupError, match=said):
             asked()
     other = Repository(MemoryObjects(), Plain())
-    other.finish("20260101T000000Z", msgspec.structs.replace(made, format=number))
+    other.finish(FIRST, msgspec.structs.replace(made, format=number))
     with pytest.raises(BackupError, match=said):
-        other.read("20260101T000000Z")
+        other.read(FIRST)
 
 
 def test_each_server_has_a_place_of_its_own():
     objects = MemoryObjects()
-    backup(Repository(objects, Plain()), "20260101T000000Z")
+    backup(Repository(objects, Plain()), FIRST)
     with pytest.raises(BackupError, match="need a place of their own"):
         Repository(objects, Plain()).begin("b.example.org")
     with pytest.raises(BackupError, match="there is no backup in"):
@@ -116,7 +113,7 @@ def test_an_encrypted_backup_is_opened_by_both_keys_and_by_no_other(tmp_path):
     operator = x25519.Identity.generate()
     sealer = own_sealer(tmp_path, str(operator.to_public()))
     objects = MemoryObjects()
-    backup(Repository(objects, sealer), "20260101T000000Z", log=b"a secret")
+    backup(Repository(objects, sealer), FIRST, log=b"a secret")
     assert not any(b"a secret" in data for data in objects.found.values())
     assert sealer.name(b"a secret") != Plain().name(b"a secret")
     file = tmp_path / "operator"
@@ -124,14 +121,14 @@ def test_an_encrypted_backup_is_opened_by_both_keys_and_by_no_other(tmp_path):
     for opened in (own_sealer(tmp_path, str(operator.to_public())), sealer_of(file)):
         source = Repository(objects, opened)
         source.check_format()
-        assert contents(source, "20260101T000000Z") == {"log": b"a secret"}
+        assert contents(source, FIRST) == {"log": b"a secret"}
     stranger = Repository(objects, Encrypted(str(x25519.Identity.generate())))
     with pytest.raises(BackupError, match="can't be opened with this key"):
-        stranger.read("20260101T000000Z")
+        stranger.read(FIRST)
     with pytest.raises(BackupError, match="are encrypted: name the file"):
         Repository(objects, Plain()).check_format()
     # the same bytes are found again, though they are sealed in another way
-    backup(Repository(objects, sealer), "20260102T000000Z", log=b"a secret")
+    backup(Repository(objects, sealer), SECOND, log=b"a secret")
     assert len(pieces(objects)) == 1
 
 
@@ -155,12 +152,10 @@ def test_of_a_backup_each_day_seven_days_five_weeks_and_twelve_months_stay():
     assert len({one[:6] for one in days}) == 12
     # a week's or a month's is often a day's, too
     assert 7 + 3 + 10 <= len(days) <= 7 + 5 + 12
-
-
-def test_of_one_day_the_newest_stays_and_what_is_no_backup_is_left_alone():
-    ids = ["20260101T000000Z", "20260101T120000Z", "notes"]
-    assert kept(ids, Retention(1, 1, 1)) == {"20260101T120000Z", "notes"}
-    assert kept(["20260101T000000Z"], Retention(0, 0, 0)) == {"20260101T000000Z"}
+    # of one day the newest stays, and what is no backup is left alone
+    noon = "20260101T120000Z"
+    assert kept([FIRST, noon, "notes"], Retention(1, 1, 1)) == {noon, "notes"}
+    assert kept([FIRST], Retention(0, 0, 0)) == {FIRST}
 
 
 def test_a_backup_that_failed_its_trial_stands_for_no_day(tmp_path):

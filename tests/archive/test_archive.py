@@ -1,4 +1,4 @@
-"""All that a store reads of a match is the same after it was retired, for both stores and in every game."""
+"""Matches that are over: directory pages, made again from entries and leaves, and read as before they were retired."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -7,14 +7,23 @@ from threading import Barrier, Event
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, ResignMatch
 from domain.match.history import PackedSnapshot, unpack_snapshot
-from infra.archive.archive import Archive, ArchivedMatch
-from infra.archive.directory_pages import DirectoryPage
+from infra.archive import directory_pages
+from infra.archive.archive import (
+    Archive,
+    ArchivedMatch,
+    ArchiveError,
+    describe,
+    require_same,
+    restore,
+)
 from infra.archive.objects import PublishedLeaves
 from infra.archive.store import AsyncStoreWithArchive, StoreWithArchive
 from infra.durability.durability import Mode
@@ -23,7 +32,7 @@ from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
-from infra.store import port
+from infra.store import locators, port
 from infra.store.async_gateway import AsyncCommandGateway
 from infra.store.gateway import submission_of
 from infra.store.leases import AsyncLaneLeases
@@ -32,9 +41,8 @@ from tests.helpers.archiving import Archiving
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB, sent
+from workers.projections.log_reader import LogReader
 
-MATCHES = 40
-EMPTY_PAGE = DirectoryPage.empty(4, 1, 0).encode()
 Reads = dict[int, dict[str, Any]]
 
 
@@ -62,26 +70,244 @@ def reads_of(store: port.Store, boards: list[int]) -> Reads:
     }
 
 
+def stored(store: port.Store, board: int) -> ArchivedMatch:
+    (snapshot,) = store.snapshots([board])
+    assert snapshot is not None
+    return ArchivedMatch(
+        snapshot, store.events(board), store.outcomes(board), store.leaf_indexes(board)
+    )
+
+
+def leaves_of(store: port.Store, board: int) -> list[bytes]:
+    found = store.leaves_at(store.layout().shard_of(board), store.leaf_indexes(board))
+    assert None not in found
+    return found  # type: ignore[return-value]
+
+
+class Played(NamedTuple):
+    """Matches of all kinds, of which those that are over are retired, and what was stored of them before."""
+
+    archiving: Archiving
+    over: list[int]
+    before: Reads
+    matches: dict[int, ArchivedMatch]
+    leaves: dict[int, list[bytes]]
+    going_on: ArchivedMatch
+
+    def entry(self) -> directory_pages.DirectoryEntry:
+        """The entry of a match with a refusal."""
+        for board in self.over:
+            entry = describe(board, self.matches[board])
+            if entry.refusals and entry.seq > 5:
+                return entry
+        raise AssertionError
+
+
 @pytest.fixture(scope="module")
-def played(own_valkey, tmp_path_factory) -> Iterator[tuple[Archiving, list[int], Reads]]:
-    """Matches of all kinds, of which those that are over are retired, and what was read before."""
+def played(own_valkey, tmp_path_factory) -> Iterator[Played]:
     with own_valkey.client() as client:
         bench = Bench(client, tmp_path_factory.mktemp("seeds"))
-        corpus = Corpus(bench, seed=5, matches=MATCHES)
-        while corpus.leaves() < 800:
+        corpus, store = Corpus(bench, seed=3, matches=50), bench.store
+        while corpus.leaves() < 1_000:
             corpus.step()
-        archiving = Archiving(client, bench.store, tmp_path_factory.mktemp("log"))
-        over = [
-            board for shard in range(4) for board in bench.store.ended_boards(shard, 1 << 50, 99)
-        ]
-        assert len(over) > 8
-        before = reads_of(bench.store, [*range(1, max(over) + 1), 999])
+        archiving = Archiving(client, store, tmp_path_factory.mktemp("log"))
+        over = [one for shard in range(4) for one in store.ended_boards(shard, 1 << 50, 99)]
+        assert len(over) > 10
+        boards = [*range(1, max(over) + 1), 999]
+        going_on = next(one for one in boards if one not in over and store.snapshots([one])[0])
+        found = Played(
+            archiving,
+            over,
+            reads_of(store, boards),
+            {board: stored(store, board) for board in over},
+            {board: leaves_of(store, board) for board in over},
+            stored(store, going_on),
+        )
         assert archiving.retire() == len(over)
-        yield archiving, over, before
+        yield found
+
+
+# made again from its entry and its leaves
+
+
+def test_every_match_that_is_over_is_made_again_from_its_entry_and_leaves(played):
+    refused = 0
+    for board, match in played.matches.items():
+        entry = describe(board, match)
+        again = restore(entry, played.leaves[board])
+        require_same(board, match, again)
+        assert dict(again.outcomes) == dict(match.outcomes)
+        refused += len(entry.refusals)
+    assert refused > 8
+
+
+def test_an_entry_has_the_result_that_projections_fold(played):
+    reader, position, found = LogReader(played.archiving.plain), (0,) * 4, {}
+    while (chunk := reader.read(position)).leaves:
+        position = chunk.counts
+        found.update({fact.event.match: fact for fact in chunk.facts if fact.result})
+    for board, match in played.matches.items():
+        summary, fact = describe(board, match).summary, found[board]
+        for name in ("rules", "options", "seats"):
+            assert getattr(summary, name) == getattr(fact.setup, name), name
+        for name in ("winners", "reason", "ranks", "plies", "rated", "played"):
+            assert getattr(summary, name) == getattr(fact.result, name), name
+
+
+def test_what_is_not_the_whole_match_is_refused(played):
+    entry = played.entry()
+    leaves = played.leaves[entry.board]
+    other = played.leaves[next(board for board in played.over if board != entry.board)]
+    indexes = locators.decode(entry.locator)
+    short = replace(entry, locator=locators.encode(indexes[:-1]))
+    for wrong, read, why in [
+        (entry, leaves[:-1], "leaves, and"),
+        (short, leaves[:-1], "ends with another event|than digests|other refusals"),
+        (entry, [leaves[1], leaves[0], *leaves[2:]], "does not hold|other refusals"),
+        (entry, [other[0], *leaves[1:]], "does not hold|other refusals"),
+        (replace(entry, head=bytes(32)), leaves, "ends with another event"),
+        (replace(entry, digests=entry.digests[:-8]), leaves, "than digests"),
+        (entry, [b"", *leaves[1:]], "does not hold"),
+        (entry, [*leaves[:-1], b"\x98"], "does not hold"),
+        (entry, [b"\x98" + b"\x91" * 100_000, *leaves[1:]], "does not hold"),
+    ]:
+        with pytest.raises(ArchiveError, match=why):
+            restore(wrong, read)
+
+
+def test_what_can_not_be_made_again_has_no_entry_or_is_not_retired(played):
+    entry = played.entry()
+    match, again = played.matches[entry.board], restore(entry, played.leaves[entry.board])
+    with pytest.raises(ArchiveError, match="is not over"):
+        describe(7, played.going_on)
+    with pytest.raises(ArchiveError, match="has no outcome"):
+        describe(entry.board, replace(match, outcomes=dict(entry.refusals)))
+    command = next(iter(match.outcomes))
+    snapshot = replace(match.snapshot, state=bytes(32) + match.snapshot.state[32:])
+    outcomes = {**match.outcomes, command: b"digest..7:\x92\x00\x01"}
+    for name, damaged in {
+        "snapshot": replace(match, snapshot=snapshot),
+        "events": replace(match, events=match.events[:-1]),
+        "outcomes": replace(match, outcomes=outcomes),
+        "locator": replace(match, indexes=[*match.indexes, 1 << 20]),
+    }.items():
+        with pytest.raises(ArchiveError, match=f"the {name} of match {entry.board}"):
+            require_same(entry.board, damaged, again)
+
+
+# directory pages
+
+
+SHARDS, SHARD = 8, 7
+BOARD = (256 * 12 + 5) * SHARDS + SHARD
+
+SUMMARY = directory_pages.MatchSummary(
+    rules="pow2/1", options=("-fast",), seats=(ALICE, BOB), winners=(1,), reason="resignation", ranks=(2, 1),
+    plies=3, rated=True, played=True,
+)  # fmt: skip
+ENTRY = directory_pages.DirectoryEntry(
+    board=BOARD, head=bytes(range(32)), seq=4, first_at=1_700_000_000_000, last_at=1_700_000_360_000,
+    locator=locators.encode([3, 300, 301, 70_000]), summary=SUMMARY, digests=b"digest.1digest.2digest.3",
+    refusals=((b"command of bob..", b"digest.4301:\x93\x05\x02\xa2no"),),
+)  # fmt: skip
+
+GOLDEN = (
+    "9501 08 07 0c"
+    "96c0c0c0c0c0"
+    "99cd602fc420000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f04"
+    "cf0000018bcfe56800cf0000018bcfeae640c40803ac02ad02f0a204"
+    "99a6706f77322f3191a52d6661737492c408616c6963652e2e2ec408626f622e2e2e2e2e9101"
+    "ab72657369676e6174696f6e92020103c3c3"
+    "c4186469676573742e316469676573742e326469676573742e33"
+    "9192c410636f6d6d616e64206f6620626f622e2ec4126469676573742e343330313a930502a26e6f"
+)
+
+
+def page(*entries: directory_pages.DirectoryEntry) -> directory_pages.DirectoryPage:
+    return directory_pages.DirectoryPage.empty(SHARDS, SHARD, 12).with_entries(entries)
+
+
+def decoded(data: bytes) -> directory_pages.DirectoryPage:
+    return directory_pages.DirectoryPage.decode(data, SHARDS, SHARD, 12)
+
+
+def test_a_page_has_these_bytes():
+    assert page(ENTRY).encode().hex() == GOLDEN.replace(" ", "")
+    assert decoded(bytes.fromhex(GOLDEN)).find(BOARD) == ENTRY
+    of_tournament = replace(ENTRY, summary=replace(SUMMARY, tournament=300))
+    assert decoded(page(of_tournament).encode()).find(BOARD) == of_tournament
+
+
+def test_a_board_is_in_the_page_of_its_256_neighbours_in_its_shard():
+    assert directory_pages.page_number(BOARD, SHARDS) == 12
+    boards = [(256 * 12 + place) * SHARDS + SHARD for place in (0, 255)]
+    assert [directory_pages.page_number(board, SHARDS) for board in boards] == [12, 12]
+    assert directory_pages.page_number(boards[1] + SHARDS, SHARDS) == 13
+    assert directory_pages.page_path(12) == "boards/012"
+    assert directory_pages.page_path(1_234_067) == "boards/x001/x234/067"
+
+
+@given(st.lists(st.integers(0, directory_pages.BOARDS - 1), max_size=20))
+def test_entries_come_back_whatever_their_order(places):
+    boards = [(256 * 12 + place) * SHARDS + SHARD for place in places]
+    found = decoded(page(*(replace(ENTRY, board=board, seq=board) for board in boards)).encode())
+    for place in range(directory_pages.BOARDS):
+        board = (256 * 12 + place) * SHARDS + SHARD
+        entry = found.find(board)
+        assert entry == (replace(ENTRY, board=board, seq=board) if board in boards else None)
+
+
+def test_an_entry_is_replaced_and_the_others_stay():
+    other = replace(ENTRY, board=BOARD + SHARDS)
+    newer = page(ENTRY, other).with_entries([replace(ENTRY, seq=9)])
+    assert newer.find(BOARD) == replace(ENTRY, seq=9)
+    assert newer.find(BOARD + SHARDS) == other
+
+
+def test_a_board_of_another_page_is_refused():
+    for board in (BOARD + 1, BOARD + 256 * SHARDS):
+        with pytest.raises(ValueError, match="is not in page 12 of shard 7"):
+            page(ENTRY).find(board)
+        with pytest.raises(ValueError, match="is not in page 12 of shard 7"):
+            page(replace(ENTRY, board=board))
+
+
+def test_bytes_that_are_not_the_page_or_whose_entry_is_damaged_are_refused():
+    whole, deep = page(ENTRY).encode(), b"\x91" * 100_000
+    for data, why in (
+        (b"", "damaged"),
+        (whole[:-1], "damaged"),
+        (replace(page(ENTRY), version=2).encode(), "has version 2, and this program reads 1"),
+        (replace(page(ENTRY), number=13).encode(), "calls itself page 13 of shard 7"),
+        (replace(page(ENTRY), shards=16).encode(), "calls itself page 12 of shard 7 of 16"),
+        (b"\x96" + whole[1:] + deep, "is damaged"),
+        # after the other fields of the entry, which has nine
+        (whole.replace(b"\x99\xcd\x60\x2f", b"\x9a\xcd\x60\x2f") + deep, "is damaged"),
+    ):
+        with pytest.raises(directory_pages.PageError, match=why):
+            decoded(data)
+    moved = replace(page(ENTRY), entries=(page(ENTRY).entries[-1],))
+    with pytest.raises(directory_pages.PageError, match=f"is of match {BOARD}"):
+        moved.find(256 * 12 * SHARDS + SHARD)
+    cut = decoded(whole.replace(b"pow2/1", b"\xff\xffw2/1"))
+    with pytest.raises(directory_pages.PageError, match="damaged"):
+        cut.find(BOARD)
+
+
+def test_a_full_page_of_long_matches_stays_below_the_size_of_an_object_that_is_read_whole():
+    # 42 leaves far into a log, 40 moves by each of whose commands
+    places = locators.encode([20_000_000 + 1_000 * leaf for leaf in range(42)])
+    long = replace(ENTRY, locator=places, digests=bytes(8 * 41), refusals=(), seq=42)
+    boards = [(256 * 12 + place) * SHARDS + SHARD for place in range(directory_pages.BOARDS)]
+    size = len(page(*(replace(long, board=board) for board in boards)).encode())
+    assert size == 157_448, "615 bytes a match"
+
+
+# read as before
 
 
 def test_redis_has_nothing_of_a_retired_match_but_its_bit(played):
-    archiving, over, _ = played
+    archiving, over, *_ = played
     client = archiving.plain._client
     names = {name.decode().split(":m:")[1].split(":")[0] for name in client.scan_iter("{s*:m:*")}
     assert names.isdisjoint(map(str, over))
@@ -91,13 +317,13 @@ def test_redis_has_nothing_of_a_retired_match_but_its_bit(played):
 
 
 def test_all_reads_are_as_before_those_of_matches_that_go_on_and_of_none_as_well(played):
-    archiving, over, before = played
+    archiving, over, before, *_ = played
     assert reads_of(archiving.store, list(before)) == before
     assert archiving.plain.events(over[0]) == []
 
 
 def test_an_event_loop_reads_the_same(played, own_valkey):
-    archiving, _, before = played
+    archiving, _, before, *_ = played
 
     async def read() -> None:
         async with make_async_client(own_valkey.url) as client, AutoPipeline(client) as pipe:
@@ -143,7 +369,7 @@ def submit(request, played, own_valkey) -> Callable[[list[port.Submission]], lis
 
 
 def test_each_command_that_is_repeated_gets_its_stored_outcome(played, submit):
-    archiving, over, before = played
+    archiving, over, before, *_ = played
     for board in over:
         outcomes = before[board]["outcomes"]
         same = [repeated(board, id_, stored[:8]) for id_, stored in outcomes.items()]
@@ -152,7 +378,7 @@ def test_each_command_that_is_repeated_gets_its_stored_outcome(played, submit):
 
 
 def test_a_new_command_is_refused_and_a_used_id_too(played, submit):
-    _, over, before = played
+    _, over, before, *_ = played
     used = next(iter(before[over[0]]["outcomes"]))
     new = [repeated(over[0], bytes(16), b"digest.."), repeated(over[0], used, b"another.")]
     assert submit(new) == [port.NotAccepted(Code.MATCH_OVER), port.NotAccepted(Code.ID_REUSED)]
@@ -175,7 +401,7 @@ class _SlowArchive(Archive):
 def test_matches_of_the_archive_hold_up_no_other_command_and_are_read_at_the_same_time(
     played, own_valkey
 ):
-    archiving, over, before = played
+    archiving, over, before, *_ = played
     boards = over[:3]
     slow = _SlowArchive(archiving.archive(), len(boards))
     known = [next(iter(before[board]["outcomes"])) for board in boards]
@@ -270,12 +496,11 @@ def test_a_store_that_is_away_makes_the_match_unavailable_until_it_is_back(faili
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
-        (lambda page: page.write_bytes(EMPTY_PAGE), "page 0 of shard 1 has no entry of match 1"),
-        (lambda page: page.write_bytes(page.read_bytes()[:-3]), "is damaged"),
         (
-            lambda page: page.write_bytes(page.read_bytes().replace(b"pow2", b"\xff\xffw2")),
-            "is damaged",
+            lambda page: page.write_bytes(directory_pages.DirectoryPage.empty(4, 1, 0).encode()),
+            "page 0 of shard 1 has no entry of match 1",
         ),
+        (lambda page: page.write_bytes(page.read_bytes()[:-3]), "is damaged"),
     ],
 )
 def test_a_damaged_page_makes_its_matches_damaged(failing, tmp_path, caplog, damage, why):
@@ -319,18 +544,10 @@ def test_a_command_that_waited_while_its_match_was_retired_gets_its_outcome_or_m
         fields = {"c": submission.payload, "t": "1", "d": "reply:1"}
         entries.append(archiving.plain._client.xadd(keys.inbox(shard), fields))
     assert archiving.retire(shard) == 1
+    same = {"shard": shard, "board": 5, "head": bytes(32), "digest": b"digest..", "tail": b""}
+    same |= {"leaves": (b"leaf",), "snapshot": None}
     writes = [
-        port.Write(
-            shard=shard,
-            entry=entry.decode(),
-            board=5,
-            id=order.id,
-            head=bytes(32),
-            digest=b"digest..",
-            tail=b"",
-            leaves=(b"leaf",),
-            snapshot=None,
-        )
+        port.Write(entry=entry.decode(), id=order.id, **same)
         for order, entry in zip((known, new), entries, strict=True)
     ]
     first, second = archiving.store.commit(writes)
