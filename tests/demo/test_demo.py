@@ -3,10 +3,8 @@
 import json
 import os
 import re
-import shutil
 import socket
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -101,20 +99,21 @@ class Filled:
         }
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A directory that was filled, and the password of the visitor."""
-    data = tmp_path_factory.mktemp("filled") / "data"
-    done = run_command(["demo", "--fill-only", "--data", str(data)], os.environ, seconds=120)
-    assert done.returncode == 0, done.stderr
-    return data, re.findall(r"Log in as demo, password (\S+)", done.stdout)[0]
+def past_app(valkey: EmbeddedServer, client: Redis, folder: Path, at: int) -> PastApp:
+    """An empty server as of a time."""
+    settings = Settings(data=folder, redis_url=valkey.url, queue_url=valkey.url, workers=2)
+    make_mac_key(folder / KEYS_FOLDER)
+    RedisStore(client, Mode.FSYNC).create(Layout(shards=8, lanes=2))
+    return PastApp(settings, client, client, at)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, filled: tuple[Path, str]) -> Iterator[Filled]:
-    """A copy of the directory, on which no process works, for tests that read it."""
-    copy = shutil.copytree(filled[0], tmp_path_factory.mktemp("copy") / "data")
-    with EmbeddedServer(copy) as valkey, valkey.client() as client:
+def server(own_valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory):
+    """A server that is filled now, on which no process works, for tests that read it."""
+    now = time.time_ns() // 1_000_000
+    with own_valkey.client() as client:
+        with past_app(own_valkey, client, tmp_path_factory.mktemp("filled"), now) as app:
+            fill(app, PASSWORD)
         yield Filled(client)
 
 
@@ -146,8 +145,8 @@ def test_there_is_a_history_of_months_in_which_everything_has_happened(server):
 
 
 @pytest.mark.slow
-def test_the_visitor_can_log_in_and_has_moves_to_make(server, filled):
-    visitor = Accounts(server.client).verify(VISITOR, filled[1])
+def test_the_visitor_can_log_in_and_has_moves_to_make(server):
+    visitor = Accounts(server.client).verify(VISITOR, PASSWORD)
     to_move = [
         state
         for state in server.states.values()
@@ -207,24 +206,18 @@ def test_every_match_holds(server):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("server")
-def test_it_runs_as_it_was_filled(filled):
-    """The copy for the other tests was made before."""
-    data, password = filled
+@pytest.mark.long
+def test_the_command_fills_a_directory_that_is_served(tmp_path):
+    data = tmp_path / "data"
+    done = run_command(["demo", "--fill-only", "--data", str(data)], os.environ, seconds=120)
+    assert done.returncode == 0, done.stderr
+    (password,) = re.findall(r"Log in as demo, password (\S+)", done.stdout)
     with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
         served.do(f"message demo {password} anneke thanks for the welcome")
         until(lambda: served.run("doctor").returncode == 0)
         report = json.loads(served.run("doctor", "--json").stdout)
         assert {one["level"] for one in report["findings"]} <= {"ok", "note"}
         until(lambda: served.run("verify", "--all").returncode == 0)
-
-
-def past_app(valkey: EmbeddedServer, client: Redis, folder: Path, at: int) -> PastApp:
-    """An empty server as of a time."""
-    settings = Settings(data=folder, redis_url=valkey.url, queue_url=valkey.url, workers=2)
-    make_mac_key(folder / KEYS_FOLDER)
-    RedisStore(client, Mode.FSYNC).create(Layout(shards=8, lanes=2))
-    return PastApp(settings, client, client, at)
 
 
 @pytest.mark.slow
@@ -239,6 +232,7 @@ def test_a_server_can_be_filled_on_any_day_and_at_any_hour(valkey, redis_client,
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_refused_command_ends_the_filling(valkey, redis_client, tmp_path, monkeypatch):
     first = replace(recorded_matches()[0], steps=((60, VISITOR, PlayMove(text="z99", ply=0)),))
     monkeypatch.setattr("services.demo.fill.recorded_matches", lambda: (first,))

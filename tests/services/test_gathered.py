@@ -196,7 +196,7 @@ def test_a_worker_that_calls_another_process_takes_no_job_and_calls_it_again_whi
         until(lambda number=number: len(begun) == number)
         assert begun[-1] == job.id.encode()
         later = queues[name].enqueue_call("job", timeout=60)
-        time.sleep(0.5)
+        time.sleep(0.2)
         assert len(begun) == number, "the process that is at work takes the next one, too"
         queues[name].remove(later)
         at_work.clear()
@@ -254,9 +254,8 @@ def test_ready_waits_for_a_page_that_is_really_answered(status, answers):
 
 
 def test_roles_with_metrics_are_not_gathered_because_metrics_are_those_of_a_process(tmp_path):
-    assert Settings(data=tmp_path).gathers
-    assert not Settings(data=tmp_path, gather="off").gathers
-    assert not Settings(data=tmp_path, metrics="127.0.0.1:9100").gathers
+    for more, gathers in (({}, True), ({"gather": "off"}, False), ({"metrics": "127.0.0.1:9100"}, False)):  # fmt: skip
+        assert Settings(data=tmp_path, **more).gathers is gathers
     assert set(gathered_roles(Settings(data=tmp_path))) == GATHERED
     for robots in (0, 2):
         some = Settings(data=tmp_path, robots=robots)
@@ -274,10 +273,6 @@ def beats(served: Served) -> dict[Role, int]:
         return {beat.role: beat.pid for beat in read_heartbeats(queue)}
 
 
-def title(name: str) -> str:
-    return f"matchpost {name}"
-
-
 @pytest.mark.long
 @pytest.mark.slow
 def test_a_gathered_process_that_is_killed_in_the_middle_of_a_match_loses_nothing(tmp_path):
@@ -289,9 +284,9 @@ def test_a_gathered_process_that_is_killed_in_the_middle_of_a_match_loses_nothin
         player.play([start])
         for number, sent in enumerate(orders):
             if number % 4 == 1:
-                (pid,) = served.children(title("gathered"))
+                (pid,) = served.children("matchpost gathered")
                 os.kill(pid, signal.SIGKILL)
-                until(lambda pid=pid: set(served.children(title("gathered"))) - {pid})
+                until(lambda pid=pid: set(served.children("matchpost gathered")) - {pid})
             player.play([sent])
         until(lambda: beats(served).keys() >= GATHERED)
         until(lambda: served.run("doctor").returncode == 0)

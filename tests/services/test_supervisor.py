@@ -59,20 +59,31 @@ def python(name: str, code: str, *arguments: str, **options) -> ProcessChild:
     return ProcessChild(name, [sys.executable, "-c", code, *arguments], **options)
 
 
+def watched(code: str, *arguments: str, name: str = "worker-1", **options) -> ProcessChild:
+    return python(name, code, *arguments, watched=True, **options)
+
+
 def stop() -> None:
     """Tell the supervisor of this process to stop."""
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def stop_when(condition: Callable[[], object]) -> Callable[[], None]:
-    """A tick that stops the supervisor when a condition holds, or after a minute."""
-    deadline = time.monotonic() + 60
+def stop_when(condition: Callable[[], object], seconds: float = 60) -> Callable[[], None]:
+    """A tick that stops the supervisor when a condition holds, or after so many seconds."""
+    deadline = time.monotonic() + seconds
 
     def tick() -> None:
         if condition() or time.monotonic() > deadline:
             stop()
 
     return tick
+
+
+def supervise(
+    child: ProcessChild, seconds: float, condition: Callable[[], object] = lambda: False
+) -> None:
+    """Look after a child until a condition holds, or for so many seconds."""
+    Supervisor([child], stop_when(condition, seconds), 0.02).run()
 
 
 def has_ended(pid: int) -> bool:
@@ -89,8 +100,11 @@ def starts(caplog: pytest.LogCaptureFixture, name: str) -> int:
 
 
 @pytest.fixture(autouse=True)
-def logged(caplog: pytest.LogCaptureFixture) -> None:
+def soon(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """A silence of half a second is too long, and is looked for often."""
     caplog.set_level(logging.INFO)
+    monkeypatch.setattr(liveness, "SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(supervisor_module, "_WATCH_SECONDS", 0.02)
 
 
 def test_a_killed_child_is_started_again_and_its_end_logged(caplog):
@@ -126,9 +140,8 @@ def test_the_foundation_is_started_first_and_ended_last():
             assert self.name != "base" or upper.poll() is not None
             super().terminate()
 
-    argv = [sys.executable, "-c", FOREVER]
-    upper = Named("upper", argv)
-    Supervisor([upper], lambda: None, depends_on=[Named("base", argv)]).run(started=stop)
+    upper, base = (Named(name, [sys.executable, "-c", FOREVER]) for name in ("upper", "base"))
+    Supervisor([upper], lambda: None, depends_on=[base]).run(started=stop)
     assert events == ["start base", "start upper", "end upper", "end base"]
 
 
@@ -238,18 +251,6 @@ STARTING = BEGIN + (
 )
 
 
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A silence of half a second is too long, and is looked for often."""
-    monkeypatch.setattr(liveness, "SILENCE_SECONDS", 0.5)
-    monkeypatch.setattr(supervisor_module, "_WATCH_SECONDS", 0.02)
-
-
-def watched(code: str, *arguments: str) -> ProcessChild:
-    argv = [sys.executable, "-c", code, *arguments]
-    return ProcessChild("worker-1", argv, watched=True)
-
-
 def begun(child: ProcessChild) -> bool:
     """Whether a child has given a sign of life."""
     return child._pulse is not None and child._pulse._seen
@@ -263,17 +264,6 @@ class Since:
     def seconds(self, holds: object) -> float:
         self.began = self.began or (time.monotonic() if holds else 0.0)
         return time.monotonic() - self.began if self.began else 0.0
-
-
-def supervise(child: ProcessChild, seconds: float, condition: object = None) -> None:
-    """Look after a child until a condition holds, or for so many seconds."""
-    end = time.monotonic() + seconds
-
-    def tick() -> None:
-        if time.monotonic() > end or (callable(condition) and condition()):
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    Supervisor([child], tick, 0.02).run()
 
 
 @pytest.mark.parametrize("code", [LOOPING, STUCK])
@@ -335,12 +325,7 @@ def test_who_waits_for_a_server_that_hangs_is_left_alone(tmp_path, caplog):
         pid = server.pid
         assert pid is not None
 
-        def stop() -> bool:
-            if begun(child):
-                os.kill(pid, signal.SIGSTOP)
-            return False
-
-        supervise(child, 4, stop)
+        supervise(child, 4, lambda: begun(child) and os.kill(pid, signal.SIGSTOP))
         os.kill(pid, signal.SIGCONT)
     assert "no sign of life" not in caplog.text
 
@@ -374,7 +359,7 @@ def test_alive_knows_what_starts_serves_hangs_and_has_ended(tmp_path, capsys):
         return code, capsys.readouterr().out
 
     assert said() == (1, f"no worker runs here with the data directory {tmp_path}\n")
-    child = ProcessChild("worker-1", [sys.executable, "-c", STARTING, str(tmp_path)])
+    child = python("worker-1", STARTING, str(tmp_path))
     child.start()
     name = f"worker-{socket.gethostname()}-{child.pid}"
     until(lambda: said()[0] == 0)
@@ -507,15 +492,10 @@ def test_a_stop_takes_three_seconds_at_most():
 
 def test_the_start_is_reported_when_all_serve_but_those_that_can_not_start():
     late = watched(BEGIN + "time.sleep(0.5); LIVENESS.serving(); time.sleep(600)")
-    argv = [sys.executable, "-c", "raise SystemExit(2)"]
-    failing = ProcessChild("publisher", argv, watched=True, needed=False)
+    failing = watched("raise SystemExit(2)", name="publisher", needed=False)
     awaited: list[bool] = []
-
-    def started() -> None:
-        awaited.append(late.is_awaited)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    Supervisor([late, failing], lambda: None).run(started)
+    supervisor = Supervisor([late, failing], lambda: None)
+    supervisor.run(lambda: (awaited.append(late.is_awaited), stop()))
     assert awaited == [False]
 
 
