@@ -142,7 +142,7 @@ def test_every_match_that_is_over_is_made_again_from_its_entry_and_leaves(played
 
 
 def test_an_entry_has_the_result_that_projections_fold(played):
-    reader, position, found = LogReader(played.archiving.plain), (0,) * 4, {}
+    reader, position, found = LogReader(played.archiving.store), (0,) * 4, {}
     while (chunk := reader.read(position)).leaves:
         position = chunk.counts
         found.update({fact.event.match: fact for fact in chunk.facts if fact.result})
