@@ -81,18 +81,18 @@ def test_openssl_says_who_signed_what_is_taken_out_of_the_files_as_the_page_says
         assert done.returncode in (0, 1)
         return "Signature Verified Successfully" in done.stdout and not done.returncode
 
-    taken = re.findall(r"`((?:jq -j|sed '1).*?> checkpoint)`", PAGE.read_text("utf-8"))
-    assert len(taken) == 2
-    for command in taken:
-        (folder / "checkpoint").unlink(missing_ok=True)
-        assert shell(folder, command).returncode == 0
-        assert verified("checkpoint", log)
     for note, name in (("receipt.txt", f"{log}/receipts"), ("checkpoint", log)):
         assert verified(note, name)
         text = (folder / note).read_text("utf-8")
         changed = text.replace("\n17\n", "\n18\n").replace("\n25\n", "\n26\n")
         (folder / note).write_text(changed, "utf-8")
         assert not verified(note, name)
+    taken = re.findall(r"`((?:jq -j|sed '1).*?> checkpoint)`", PAGE.read_text("utf-8"))
+    assert len(taken) == 2
+    for command in taken:
+        (folder / "checkpoint").unlink(missing_ok=True)
+        assert shell(folder, command).returncode == 0
+        assert verified("checkpoint", log)
 
 
 @needs_tools

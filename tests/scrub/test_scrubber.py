@@ -92,14 +92,14 @@ def test_the_next_round_begins_an_hour_after_the_last_began(redis_client: Redis)
     assert walk.visits == [0, 0]
 
 
-def test_what_is_found_once_only_is_no_fault(redis_client: Redis) -> None:
-    looks = iter([[ScrubFault("a", "half written")], [], []])
-    assert scrubber_of(redis_client, Walk("one", 1, lambda _: next(looks))).round() == []
-
-
-def test_a_fault_is_forgotten_when_a_round_does_not_find_it_again(redis_client, caplog):
+def test_what_is_found_once_only_is_no_fault_and_one_is_forgotten_when_it_is_not_found_again(
+    redis_client, caplog
+):
     bad = [True]
     fault = ScrubFault("match 7", "event 2: it is missing", board=7)
+    looks = iter([[ScrubFault("a", "half written")], [], []])
+    assert scrubber_of(redis_client, Walk("one", 1, lambda _: next(looks))).round() == []
+    redis_client.delete(keys.SCRUB)
     walk = Walk("one", 8, lambda place: [fault] if bad[0] and place == 6 else [])
     scrubber = scrubber_of(redis_client, walk)
     for _ in range(2):
@@ -192,15 +192,6 @@ def test_what_was_found_stays_if_the_object_store_goes_away_before_the_second_lo
 
     (found,) = scrubber_of(redis_client, Walk("one", 1, find)).round()
     assert (found.about, found.sentence) == ("object store", "it can't be read: 3")
-
-
-def test_rounds_that_are_all_cut_short_do_not_look_like_a_recent_check(redis_client: Redis):
-    time = [ROUND_MS]
-    scrubber = scrubber_of(redis_client, Walk("one", 1, away), now=lambda: time[0])
-    for _ in range(3):
-        scrubber.round()
-        time[0] += ROUND_MS
-    assert ScrubRecord(redis_client).read().oldest_ms(time[0]) == 3 * ROUND_MS
 
 
 def test_a_round_that_meets_a_section_of_another_version_is_not_whole(redis_client: Redis):
