@@ -260,8 +260,7 @@ def test_entries_come_back_whatever_their_order(places):
 def test_an_entry_is_replaced_and_the_others_stay():
     other = replace(ENTRY, board=BOARD + SHARDS)
     newer = page(ENTRY, other).with_entries([replace(ENTRY, seq=9)])
-    assert newer.find(BOARD) == replace(ENTRY, seq=9)
-    assert newer.find(BOARD + SHARDS) == other
+    assert (newer.find(BOARD), newer.find(BOARD + SHARDS)) == (replace(ENTRY, seq=9), other)
 
 
 def test_a_board_of_another_page_is_refused():
@@ -473,24 +472,27 @@ def failing(redis_client: Redis, tmp_path: Path) -> Failing:
     return Failing(bench, archiving, objects)
 
 
-def test_a_page_that_is_missing_makes_its_matches_unavailable(failing, tmp_path, caplog):
-    (tmp_path / "log" / "s01" / "boards" / "000").unlink()
-    with pytest.raises(Refusal) as caught:
-        failing.archiving.store.events(1)
-    assert caught.value.code == Code.UNAVAILABLE
-    assert "there is no directory page 0 of shard 1" in caplog.text
-
-
-def test_a_store_that_is_away_makes_the_match_unavailable_until_it_is_back(failing):
+def test_a_page_that_is_missing_or_a_store_that_is_away_makes_the_match_unavailable(
+    failing, tmp_path, caplog
+):
     _, archiving, objects = failing
-    objects.fails = True
-    for read in (archiving.store.events, archiving.store.outcomes, archiving.store.leaf_indexes):
+    store = archiving.store
+
+    def is_unavailable(read: Callable[[int], object]) -> bool:
         with pytest.raises(Refusal) as caught:
             read(1)
-        assert caught.value.code == Code.UNAVAILABLE
-    assert len(archiving.store.events(2)) == 3
+        return caught.value.code == Code.UNAVAILABLE
+
+    objects.fails = True
+    assert all(map(is_unavailable, (store.events, store.outcomes, store.leaf_indexes)))
+    assert len(store.events(2)) == 3
     objects.fails = False
-    assert len(archiving.store.events(1)) == 3
+    page = tmp_path / "log" / "s01" / "boards" / "000"
+    page.rename(page.with_name("other"))
+    assert is_unavailable(store.events)
+    assert "there is no directory page 0 of shard 1" in caplog.text
+    page.with_name("other").rename(page)
+    assert len(store.events(1)) == 3
 
 
 @pytest.mark.parametrize(

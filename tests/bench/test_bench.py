@@ -15,7 +15,6 @@ from bench.__main__ import BENCHMARKS, main
 from bench.all import BEGIN, END, SIZES, BenchRun, run_one, table, with_table
 from bench.browser import BROWSERS
 from bench.cluster import ClusterRun
-from bench.local_cluster import local_cluster
 from bench.lone import CommandCounts, cost_of_moves
 from bench.node_figures import between, per_move
 from bench.report import detail_lines
@@ -23,8 +22,6 @@ from bench.workload import games, moves, starts
 from domain.match.decide import decide
 from domain.match.decision import Decision
 from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events
-from infra.redis.clients import make_client
-from infra.redis.cluster import servers_of
 
 ROOT = Path(__file__).parents[2]
 BENCH = (sys.executable, "-m", "bench")
@@ -124,22 +121,6 @@ def test_figures_of_nodes_are_those_between_two_moments_and_name_the_wall() -> N
     assert list(walls.values()) == [10_000, 5_000, 2_500]
     lines = list(detail_lines({"a": {"b": {"c": 1, "d": 2}, "e": [{"f": 3}]}, "g": [4, 5]}))
     assert lines == ["a:", "  b:", "    c 1, d 2", "  e:", "    f 3", "g: [4, 5]"]
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_each_node_of_a_local_cluster_serves_its_share_and_syncs(tmp_path: Path, count: int):
-    with local_cluster(tmp_path, count) as cluster, make_client(cluster.url) as client:
-        for number in range(40):
-            client.set(f"key {number}", number)
-        nodes = servers_of(client)
-        counts = [node.dbsize() for node in nodes]
-        assert (len(counts), sum(counts)) == (count, 40)
-        assert min(counts) > 0
-        for node in nodes:
-            assert node.config_get("appendfsync")["appendfsync"] == "always"
-            assert b"cluster_slots_ok:16384" in node.execute_command("CLUSTER", "INFO")
-        ended = cluster.nodes
-    assert [node.pid for node in ended] == [None] * count
 
 
 def test_all_benchmarks_make_one_table_in_its_place_and_one_that_fails_is_named_there(monkeypatch):

@@ -57,13 +57,10 @@ def root_of(leaves: list[bytes]) -> bytes:
 
 def test_nothing_is_published_at_first():
     log = reader(MemoryObjects())
-    assert (log.size, log.checkpoint) == (0, None)
-    for number in (0, -1):
+    assert (log.size, log.checkpoint, [*log.leaves(0, 0)]) == (0, None, [])
+    for read in (lambda: log.bundle(0), lambda: log.bundle(-1), lambda: log.inclusion(0)):
         with pytest.raises(IndexError):
-            log.bundle(number)
-    with pytest.raises(IndexError):
-        log.inclusion(0)
-    assert list(log.leaves(0, 0)) == []
+            read()
 
 
 def test_the_checkpoint_has_the_root_of_rfc_6962():
@@ -281,9 +278,13 @@ def test_leaves_come_in_the_order_of_their_indexes_each_bundle_read_once(objects
     assert found.leaves_at(0, []) == []
 
 
-def test_a_log_that_has_grown_is_read_again(objects):
+def test_a_leaf_is_covered_by_the_checkpoint_and_no_other_is_until_the_log_has_grown(objects):
     found = leaves_of(objects)
-    assert found.leaves_at(0, [599]) == [ARCHIVED[599]]
+    for index in (0, 255, 256, 599):
+        found.check(0, index, ARCHIVED[index])
+    for index, why in ((7, "does not fit its tile"), (600, "is not published")):
+        with pytest.raises(ArchiveError, match=why):
+            found.check(0, index, b"another leaf")
     with pytest.raises(ArchiveError, match="leaf 600 of shard 0 is not published"):
         found.leaves_at(0, [600])
     writer = LogWriter(objects, 0, [ARCHIVE_SECRET.signer(0)])
@@ -292,16 +293,10 @@ def test_a_log_that_has_grown_is_read_again(objects):
     assert found.leaves_at(0, [600]) == [b"leaf 600"]
 
 
-def test_a_leaf_is_covered_by_the_checkpoint_and_no_other_is(objects):
-    found = leaves_of(objects)
-    for index in (0, 255, 256, 599):
-        found.check(0, index, ARCHIVED[index])
-    for index, why in ((7, "does not fit its tile"), (600, "is not published")):
-        with pytest.raises(ArchiveError, match=why):
-            found.check(0, index, b"another leaf")
-
-
-def test_what_is_damaged_or_signed_by_others_is_refused(objects):
+def test_what_is_damaged_or_signed_by_others_is_refused(objects, tmp_path):
+    _, without_keys = open_archive(Settings(data=tmp_path))
+    with pytest.raises(port.ObjectStoreError, match="log-key"):
+        without_keys.leaves_at(0, [3])
     name = "s00/tile/entries/000"
     objects.found[name] = objects.found[name][:-1]
     with pytest.raises(ArchiveError, match=name):
@@ -311,12 +306,6 @@ def test_what_is_damaged_or_signed_by_others_is_refused(objects):
     del objects.found[name]
     with pytest.raises(port.ObjectNotFoundError):
         leaves_of(objects).leaves_at(0, [3])
-
-
-def test_without_public_keys_nothing_can_be_read_now(tmp_path):
-    _, found = open_archive(Settings(data=tmp_path))
-    with pytest.raises(port.ObjectStoreError, match="log-key"):
-        found.leaves_at(0, [3])
 
 
 @pytest.mark.parametrize("size", [None, 9_000])

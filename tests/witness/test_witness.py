@@ -41,12 +41,12 @@ from infra.witness.witness import (
     WitnessFolderError,
     log_id,
 )
-from services.cli.main import main
 from services.doctor.facts import gather
 from services.doctor.published_log import check_witnesses
 from services.witness.app import make_witness_app
 from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.api import Api
+from tests.helpers.forked import run_command
 from workers.log.job import make_witnessing
 from workers.log.witnessing import Witnessing
 
@@ -502,23 +502,22 @@ def publish(api: Api, shard: int, count: int, text: bytes = b"leaf") -> None:
 
 
 @pytest.mark.long
-def test_the_command_follows_a_server_and_notices_a_fork(api, tmp_path, capsys):
+def test_the_command_follows_a_server_and_notices_a_fork(api, tmp_path):
     folder = str(tmp_path / "w")
     words = ["witness", "--name", "friend", "--folder", folder, "--follow", api.url, "--once"]
-    for _ in range(2):
+    for size in (300, 600):
         publish(api, 1, 300)
-        assert main(words) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("witness friend+")
-    assert "cosigned: 4 logs of 4, with 300 leaves" in said.err
+        done = run_command(words, os.environ)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("witness friend+")
+        assert f"cosigned: 4 logs of 4, with {size} leaves" in done.stderr
     log = api.settings.data / "log" / "s01"
     log.rename(log.with_name("old1"))
     publish(api, 1, 700, b"forged")
-    assert main(words) == 1
-    assert (
-        f"ALARM: it is not proved that {HOST}/log/s01 with 700 leaves begins with the 600 that were "
-        "cosigned" in capsys.readouterr().err
-    )
+    done = run_command(words, os.environ)
+    assert done.returncode == 1
+    said = f"ALARM: it is not proved that {HOST}/log/s01 with 700 leaves begins with the 600 that"
+    assert f"{said} were cosigned" in done.stderr
 
 
 @pytest.mark.long
@@ -558,7 +557,7 @@ def started(words: list[str]) -> Iterator[str]:
             process.kill()
 
 
-def test_what_is_missing_is_said(tmp_path, capsys):
+def test_what_is_missing_is_said(tmp_path):
     folder = ("witness", "--name", "w", "--folder", str(tmp_path))
     (tmp_path / "keys").write_text("nonsense")
     for words, said in (
@@ -566,5 +565,5 @@ def test_what_is_missing_is_said(tmp_path, capsys):
         (("--http", "127.0.0.1:0"), "use --keys to say which logs to cosign"),
         (("--http", "127.0.0.1:0", "--keys", str(tmp_path / "keys")), "has no keys of logs"),
     ):
-        assert main([*folder, *words]) == 2
-        assert said in capsys.readouterr().err
+        done = run_command([*folder, *words], os.environ)
+        assert (done.returncode, said in done.stderr) == (2, True)
