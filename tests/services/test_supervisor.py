@@ -264,7 +264,7 @@ class Since:
 def test_a_child_that_does_not_get_on_is_replaced(code, tmp_path):
     starts = tmp_path / "starts"
     starts.write_text("")
-    supervise(watched(code, str(starts)), 20, lambda: len(starts.read_text()) > 1)
+    supervise(watched(code, str(starts)), 60, lambda: len(starts.read_text()) > 1)
     assert len(starts.read_text()) == 2
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import logging
+import os
 import subprocess
 import sys
 import threading
