@@ -5,19 +5,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from subprocess import PIPE
 from typing import Any
 
 import pytest
 
-from bench import idle
 from bench.__main__ import BENCHMARKS, main
 from bench.all import BEGIN, END, SIZES, BenchRun, run_one, table, with_table
 from bench.browser import BROWSERS
-from bench.cluster import ClusterRun
 from bench.lone import CommandCounts, cost_of_moves
-from bench.node_figures import between, per_move
-from bench.report import detail_lines
 from bench.workload import games, moves, starts
 from domain.match.decide import decide
 from domain.match.decision import Decision
@@ -111,18 +106,6 @@ def test_the_workload_is_whole_games_that_are_accepted_in_the_order_given() -> N
     assert all(snapshot.state.over for snapshot in snapshots.values())
 
 
-def test_figures_of_nodes_are_those_between_two_moments_and_name_the_wall() -> None:
-    found = between({"commands": 10, "bytes in": 100}, {"commands": 50, "bytes in": 300})
-    assert found == {"commands": 40, "bytes in": 200}
-    assert per_move(found, 20)["commands"] == 2
-    # 100 moves took two nodes 10 ms of their cores, 20 ms of syncs, and 40 ms in all
-    node = {"processor us": 5_000, "sync us": 10_000, "busy us": 20_000}
-    walls = ClusterRun(1.0, {}, [node, node], [50, 50]).walls()
-    assert list(walls.values()) == [10_000, 5_000, 2_500]
-    lines = list(detail_lines({"a": {"b": {"c": 1, "d": 2}, "e": [{"f": 3}]}, "g": [4, 5]}))
-    assert lines == ["a:", "  b:", "    c 1, d 2", "  e:", "    f 3", "g: [4, 5]"]
-
-
 def test_all_benchmarks_make_one_table_in_its_place_and_one_that_fails_is_named_there(monkeypatch):
     assert set(SIZES) <= set(BENCHMARKS)
     report = {"rate": 1234.4, "unit": "moves", "peers": {"rq": 12.3}, "ratios": {"rq": 100.36}}
@@ -139,27 +122,3 @@ def test_all_benchmarks_make_one_table_in_its_place_and_one_that_fails_is_named_
     with pytest.raises(ValueError, match="bench-all"):
         with_table("no place", lines)
     assert BEGIN in (ROOT / "trials" / "benchmarks.md").read_text("utf-8")
-
-
-def test_processes_that_end_while_they_are_watched_count_with_all_their_time():
-    burn = "import time\nwhile time.process_time() < 0.4: pass"
-    code = (
-        "import subprocess, sys, time; burn = sys.argv[1]; "
-        "first = subprocess.Popen([sys.executable, '-c', burn]); print(flush=True); input(); "
-        "first.wait(); subprocess.run([sys.executable, '-c', burn]); print(flush=True); input()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, burn], stdin=PIPE, stdout=PIPE, text=True, bufsize=1
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdout.readline()
-        assert len(idle._trees([process.pid])) == 2
-        process.stdin.write("\n")
-        process.stdout.readline()
-        assert idle._trees([process.pid]) == [process.pid]
-        assert 0.8 <= idle._processor([process.pid]) < 4
-        rest = idle._rest_of([process.pid], 0)
-        assert (rest.processes, rest.ended) == (1, 0)
-        process.stdin.write("\n")
-    assert (idle._trees([process.pid]), idle._pss(process.pid)) == ([process.pid], 0)

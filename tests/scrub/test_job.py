@@ -54,16 +54,6 @@ def fresh(server: ScrubbedServer) -> None:
     server.client.delete(keys.SCRUB, keys.SCRUB_FAULTS)
 
 
-def test_a_run_checks_everything_and_releases_its_lease(server: ScrubbedServer) -> None:
-    fresh(server)
-    assert run(server) > 20
-    notes = ScrubRecord(server.client).read()
-    assert (notes.round, notes.section) == (1, "")
-    assert notes.last_matches > 12
-    assert not server.queue.exists(keys.lease(JOB.lease))
-    assert run(server) == 0  # the next round is not due yet
-
-
 def scrub_findings(settings: Settings) -> list[Finding]:
     return [one for one in judge(gather(settings)) if one.about == "scrub"]
 
@@ -108,7 +98,7 @@ def test_a_run_that_is_killed_at_any_point_is_ended_by_the_next(server: Scrubbed
     assert not record.faults()
 
 
-def test_the_scheduler_requests_a_run_when_a_round_is_due(server, monkeypatch):
+def test_a_run_that_is_due_is_requested_checks_everything_and_is_shown(server, monkeypatch, capsys):
     fresh(server)
     monkeypatch.setattr(job, "LOOK_SECONDS", 0.0)
     jobs = Queue(MAINTENANCE, connection=server.queue, serializer=JSONSerializer)
@@ -116,15 +106,15 @@ def test_the_scheduler_requests_a_run_when_a_round_is_due(server, monkeypatch):
     tick()
     assert [one.func_name for one in jobs.jobs] == [SCRUB]
     server.queue.flushdb()
-    run(server)
-    server.queue.flushdb()
+    assert run(server) > 20
+    record = ScrubRecord(server.client)
+    notes = record.read()
+    assert (notes.round, notes.section, notes.last_matches > 12) == (1, "", True)
+    assert not server.queue.exists(keys.lease(JOB.lease))
     tick()
     assert jobs.jobs == []
+    assert run(server) == 0  # the next round is not due yet
 
-
-def test_doctor_queue_and_metrics_show_the_last_round_and_the_faults(server, capsys):
-    fresh(server)
-    run(server)
     (said,) = scrub_findings(server.settings)
     assert said.level is Level.OK
     assert said.what.startswith("all that is stored was checked ")
@@ -132,34 +122,26 @@ def test_doctor_queue_and_metrics_show_the_last_round_and_the_faults(server, cap
     line = capsys.readouterr().out.splitlines()[-1]
     assert line.startswith("scrub    ")
     assert re.search(r", last whole round \d+ s ago: \d+ match(es)? in \d+ s$", line)
-    record = ScrubRecord(server.client)
-    notes, earlier = record.read(), 40 * 60_000
-    record.write(
-        replace(notes, last_began=notes.last_began - earlier, last_ended=notes.last_ended - earlier)
-    )
+    began, ended = (at - 40 * 60_000 for at in (notes.last_began, notes.last_ended))
+    record.write(replace(notes, last_began=began, last_ended=ended))
     queue_command.run(server.settings, as_json=False, interval=None)
     assert ", last whole round 40 min ago: " in capsys.readouterr().out
+
     server.client.zadd(keys.due(0), {4444: 5})
     record.write(replace(record.read(), began=0))
     run(server)
     (said,) = scrub_findings(server.settings)
-    assert said.level is Level.BAD
+    assert (said.level, bool(said.remedy)) == (Level.BAD, True)
     assert said.what.startswith("due time of match 4444: ")
-    assert said.remedy
     with App(server.settings) as parts:
         status = parts.status()
         assert (len(status.scrub_faults), status.scrub.last_matches > 12) == (1, True)
-
-
-def test_doctor_warns_when_nothing_was_checked_for_two_days(server: ScrubbedServer) -> None:
-    fresh(server)
+    record.forget(record.faults())
     now = round(time.time() * 1000)
-    ScrubRecord(server.client).write(ScrubNotes(began=now - 3 * 86_400_000, section="keys"))
+    record.write(ScrubNotes(began=now - 3 * 86_400_000, section="keys"))
     (said,) = scrub_findings(server.settings)
-    assert (said.level, said.what) == (
-        Level.WARN,
-        "some of what is stored has not been checked for 3 d",
-    )
+    sentence = "some of what is stored has not been checked for 3 d"
+    assert (said.level, said.what) == (Level.WARN, sentence)
 
 
 def fits(client: Redis, folder: Path, account: bytes) -> bool:

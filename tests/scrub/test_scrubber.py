@@ -1,6 +1,7 @@
 """The scrubber: no false alarm, where it goes on, what it forgets, and how fast it is; also on a cluster."""
 
 import logging
+import time
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
@@ -12,7 +13,13 @@ import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from domain.match.commands import PlayMove, ResignMatch
+from domain.fairness import ChainSeed
+from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch
+from domain.match.decide import decide
+from domain.match.decision import DecisionContext, Rejection
+from domain.match.history import unpack_snapshot
+from domain.match.state import MatchState
+from infra.audit.leaf_totals import new_secret
 from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
 from infra.redis import keys
@@ -21,7 +28,19 @@ from infra.store.failures import DamagedMatches
 from infra.store.log_gate import LogGate
 from infra.store.scrub_notes import LISTS, NotedFault, ScrubNotes, ScrubRecord
 from infra.valkey.server import EmbeddedServer
+from services.cli import export, verify, verify_all, verify_mirror
+from services.doctor import Level, gather, judge
+from tests.helpers.audited_server import Inline
 from tests.helpers.clusters import Cluster
+from tests.helpers.every_command import (
+    ELSEWHERE,
+    KINDS,
+    RECORD,
+    SENDERS,
+    STATES,
+    Turns,
+    every_command,
+)
 from tests.helpers.scrubbing import OPENING, SHARDS, ScrubbedServer, populated, small_chunks
 from tests.helpers.server_copy import dump_of, restore
 from workers.projections import maintenance
@@ -81,13 +100,13 @@ def test_a_new_scrubber_goes_on_where_the_last_one_was(redis_client: Redis) -> N
 
 
 def test_the_next_round_begins_an_hour_after_the_last_began(redis_client: Redis) -> None:
-    time = [ROUND_MS]
+    now = [ROUND_MS]
     walk = Walk("one", 1)
-    scrubber = scrubber_of(redis_client, walk, now=lambda: time[0])
+    scrubber = scrubber_of(redis_client, walk, now=lambda: now[0])
     assert [scrubber.step(), scrubber.step()] == [True, False]
-    time[0] += ROUND_MS - 1
+    now[0] += ROUND_MS - 1
     assert not scrubber.step()
-    time[0] += 1
+    now[0] += 1
     assert scrubber.step()
     assert walk.visits == [0, 0]
 
@@ -148,7 +167,7 @@ CUTS = [ObjectStoreError("503 slow down"), ZeroDivisionError("of damaged bytes")
 
 @pytest.mark.parametrize("error", CUTS, ids=["object store away", "check fails", "shard closed"])
 def test_a_section_that_was_cut_short_forgets_nothing_and_makes_no_whole_round(redis_client, error):
-    time, cut, damaged = [ROUND_MS], [False], [True]
+    now, cut, damaged = [ROUND_MS], [False], [True]
     record, damage = ScrubRecord(redis_client), DamagedMatches(redis_client)
 
     def find(place: int) -> Sequence[ScrubFault]:
@@ -157,12 +176,12 @@ def test_a_section_that_was_cut_short_forgets_nothing_and_makes_no_whole_round(r
         return [LEAF] if damaged[0] and place == 2 and not cut[0] else []
 
     def scrub() -> list[str]:
-        time[0] += ROUND_MS
+        now[0] += ROUND_MS
         is_closed = lambda: cut[0] and not error and record.read().cursor in ("", "1")  # noqa: E731
         while True:  # each step by a process of its own
             scrubber = Scrubber(
                 (Walk("one", 4, find), Walk("two", 1)),
-                *(record, damage, lambda: time[0], lambda _: None, is_closed),
+                *(record, damage, lambda: now[0], lambda _: None, is_closed),
             )
             if not scrubber.step():
                 return [one.about for one in record.faults() if one.section == "one"]
@@ -175,10 +194,10 @@ def test_a_section_that_was_cut_short_forgets_nothing_and_makes_no_whole_round(r
     after = record.read()
     assert (after.round, after.section) == (whole.round + 1, "")
     assert (after.last_began, after.last_ended) == (whole.last_began, whole.last_ended)
-    assert after.oldest_ms(time[0]) == ROUND_MS
+    assert after.oldest_ms(now[0]) == ROUND_MS
     cut[0] = damaged[0] = False
     assert scrub() == []
-    assert record.read().last_ended == time[0]
+    assert record.read().last_ended == now[0]
 
 
 def test_what_was_found_stays_if_the_object_store_goes_away_before_the_second_look(redis_client):
@@ -241,13 +260,13 @@ def test_a_run_that_must_end_leaves_the_step_to_the_next(redis_client: Redis, er
 
 
 def test_work_is_kept_to_its_share_of_a_core() -> None:
-    time, slept = [0.0], []
-    budget = Budget(5, slept.append, lambda: time[0])
+    now, slept = [0.0], []
+    budget = Budget(5, slept.append, lambda: now[0])
     for _ in range(10):
-        time[0] += 0.02
+        now[0] += 0.02
         budget.wait()
     assert sum(slept) == pytest.approx(10 * 0.02 * 19)
-    time[0] += 60
+    now[0] += 60
     budget.wait(1.0)
     assert slept[-1] == 1.0
 
@@ -303,6 +322,79 @@ def test_no_false_alarm_about_a_shard_that_is_closed_until_it_is_restored(server
     before = ScrubRecord(server.client).read()
     assert server.scrub() == []
     assert ScrubRecord(server.client).read().last_ended == before.last_ended
+
+
+# refused commands of every kind, in matches in every state: all that checks them says that they hold
+
+
+ARCHIVED = ("over", "declined")
+"""States of matches that are in the archive afterwards."""
+
+
+def begin(server: ScrubbedServer, turns: Turns) -> int:
+    """Begin a match, and bring it as far as these commands do."""
+    server._numbers += 1
+    board = server.plain.allocate(server._numbers.to_bytes(16))
+    for actor, command in turns:
+        server.send(board, actor, command)
+        server.drain()
+    return board
+
+
+def refused_of(state: MatchState, now: int) -> Turns:
+    """One refused command of each kind, by each sender, for each code."""
+    sealed = (state.gather and state.gather.seal) or (1, 1)
+    context = DecisionContext(now, ChainSeed(*sealed, bytes(32)))
+    found = {}
+    for sender, command in every_command(state, now):
+        decided = decide(CommandEnvelope(1, bytes(16), sender, command), state, context)
+        if isinstance(decided, Rejection):
+            found.setdefault((type(command), sender, decided.code), (sender, command))
+    return list(found.values())
+
+
+@pytest.mark.long
+def test_no_refused_command_in_any_state_spoils_the_proof_of_a_match(
+    server: ScrubbedServer, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    now = round(time.time() * 1000)
+    server.objects.create(f"imports/{ELSEWHERE.digest.hex()}", RECORD)
+    server.client.sadd(keys.ERASED_ACCOUNTS, *SENDERS)
+    boards = {name: begin(server, turns(now)) for name, turns in STATES.items()}
+    sent: set[type] = set()
+    for name, board in boards.items():
+        state = unpack_snapshot(server.plain.snapshots([board])[0]).state
+        commands = refused_of(state, now)
+        assert commands, name
+        for sender, command in commands:
+            server.send(board, sender, command)
+            sent.add(type(command))
+        server.drain()
+        assert unpack_snapshot(server.plain.snapshots([board])[0]).state == state, name
+    assert sent == set(KINDS)
+    sizes = server.publish()
+    server.list_all()
+    archived = {boards[name] for name in ARCHIVED}
+    assert server.retire(sizes, archived) == len(archived)
+    for name, board in boards.items():
+        assert verify.run(str(board), server.settings) == 0, name
+        capsysbinary.readouterr()
+        if name != "not there":
+            assert export.run(str(board), server.settings) == 0
+            document = tmp_path / f"{board}.json"
+            document.write_bytes(capsysbinary.readouterr().out)
+            assert verify.run(str(document), server.settings) == 0, name
+    verify_all.begin_process(server.settings, new_secret(), niceness=0)
+    try:
+        assert [*verify_all.check_everything(Inline(), SHARDS).faults] == []
+    finally:
+        verify_all._processes.pop().app.close()
+    verify_mirror.begin_process(str(server.folder / "log"), tmp_path, ())
+    _, mirrored = verify_mirror.check_mirror(Inline(), range(SHARDS), ())
+    assert [*mirrored.sentences()] == []
+    assert server.scrub() == []
+    said = [one for one in judge(gather(server.settings)) if one.about in ("matches", "scrub")]
+    assert [one.what for one in said if one.level > Level.OK] == []
 
 
 # on a cluster, where the walk through all keys goes from node to node

@@ -14,16 +14,12 @@ import pytest
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from infra.durability.durability import Mode
-from infra.health.heartbeats import Role, read_heartbeats
+from infra.health.heartbeats import Role
 from infra.process import liveness
 from infra.process.liveness import LivenessMonitor, ThreadLiveness
 from infra.process.role_thread import RoleThread, shown_role
-from infra.projections.buckets import SPECS
-from infra.projections.generations import Generations
 from infra.redis.clients import make_client
 from infra.settings.settings import Settings
-from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.cli import gathered
 from services.cli.web import answers_page
@@ -32,7 +28,7 @@ from services.serve.logging import TextLines
 from services.serve.on_demand import ChildOnDemand
 from services.serve.processes import all_children, gathered_roles
 from services.serve.supervisor import Supervisor
-from tests.helpers.served import Player, Served, matches, until
+from tests.helpers.served import until
 from workers.rq_worker import CallingWorker, ForkingWorker, ListedWorker
 
 GATHERED = {Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.MAINTENANCE, Role.ROBOTS}
@@ -266,31 +262,3 @@ def test_roles_with_metrics_are_not_gathered_because_metrics_are_those_of_a_proc
     assert {child.name for child in alone} == {
         *("worker-1", "side", "scheduler", "maintenance", "publisher", "robots-1")
     }
-
-
-def beats(served: Served) -> dict[Role, int]:
-    with served.queue() as queue:
-        return {beat.role: beat.pid for beat in read_heartbeats(queue)}
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_a_gathered_process_that_is_killed_in_the_middle_of_a_match_loses_nothing(tmp_path):
-    with Served(tmp_path / "data") as served:
-        # one that is killed while it makes the lists keeps the next one waiting for its lease
-        with served.client() as client:
-            until(lambda: all(Generations(client, spec).live() for spec in SPECS))
-        ((start, *orders),), player = matches(1, 12), Player(served)
-        player.play([start])
-        for number, sent in enumerate(orders):
-            if number % 4 == 1:
-                (pid,) = served.children("matchpost gathered")
-                os.kill(pid, signal.SIGKILL)
-                until(lambda pid=pid: set(served.children("matchpost gathered")) - {pid})
-            player.play([sent])
-        until(lambda: beats(served).keys() >= GATHERED)
-        until(lambda: served.run("doctor").returncode == 0)
-        done = served.run("rebuild", "--check")
-        assert done.returncode == 0, done.stdout + done.stderr
-        with served.client() as client:
-            assert len(RedisStore(client, Mode.FSYNC).events(start.match)) == 1 + len(orders)
