@@ -304,6 +304,7 @@ def visit(served: Served) -> Iterator[Visitor]:
 
 @pytest.mark.long
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(served, tmp_path):
     data = tmp_path / "data"
     with served.client() as client:
