@@ -108,7 +108,7 @@ def played(own_valkey, tmp_path_factory) -> Iterator[Played]:
     with own_valkey.client() as client:
         bench = Bench(client, tmp_path_factory.mktemp("seeds"))
         corpus, store = Corpus(bench, seed=3, matches=50), bench.store
-        while corpus.leaves() < 1_000:
+        while corpus.leaves() < 700:
             corpus.step()
         archiving = Archiving(client, store, tmp_path_factory.mktemp("log"))
         over = [one for shard in range(4) for one in store.ended_boards(shard, 1 << 50, 99)]
