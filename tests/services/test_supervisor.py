@@ -447,8 +447,14 @@ def test_a_killed_server_is_back_before_the_workers(tmp_path, caplog):
 
 def test_a_request_to_stop_ends_a_server_that_is_loading(tmp_path):
     slowly = {"key-load-delay": "500"}  # microseconds a key; signals are seen each 1,024 keys
-    with EmbeddedServer(tmp_path, durable=False) as server, server.client() as client:
-        client.mset({f"key{number}": "x" for number in range(20_000)})
+    with (
+        EmbeddedServer(tmp_path, durable=False) as server,
+        server.client() as client,
+        client.pipeline(transaction=False) as pipeline,
+    ):
+        for number in range(20_000):
+            pipeline.set(f"key{number}", "x")
+        pipeline.execute()
     loading = EmbeddedServer(tmp_path, options=slowly)
     worker = ProcessChild("worker-1", ["/bin/false"])
     alarm = signal.signal(signal.SIGALRM, lambda *_: stop())
