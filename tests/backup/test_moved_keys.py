@@ -31,6 +31,10 @@ def target(request: pytest.FixtureRequest) -> Target:
     return Target(request.getfixturevalue(name), "here", Mode.FSYNC, 1)
 
 
+def copied_to(other: Redis, client: Redis) -> None:
+    KeyCopier(client, Target(other, "here", Mode.FSYNC, 1).write).run(none)
+
+
 def none(_: bytes) -> bool:
     return False
 
@@ -99,7 +103,7 @@ CHANGES: dict[str, Any] = {
 
 def test_whatever_is_another_one_is_found(redis_client, other):
     fill(redis_client)
-    KeyCopier(redis_client, Target(other, "here", Mode.FSYNC, 1).write).run(none)
+    copied_to(other, redis_client)
     for key, change in CHANGES.items():
         kept, until = other.dump(key), max(0, other.pexpiretime(key))
         change(other)
@@ -112,7 +116,7 @@ def test_whatever_is_another_one_is_found(redis_client, other):
 
 def test_a_key_that_ends_soon_is_no_difference(redis_client, other):
     fill(redis_client, soon=20_000)
-    KeyCopier(redis_client, Target(other, "here", Mode.FSYNC, 1).write).run(none)
+    copied_to(other, redis_client)
     other.delete("ends", "small")
     assert [*differing_keys(redis_client, other, none)] == []
     redis_client.delete("ends", "small")
@@ -124,18 +128,15 @@ def test_a_type_that_is_not_written_is_refused(redis_client, other, monkeypatch)
     redis_client.rpush("list", 1)
     monkeypatch.setattr(key_copy, "_KINDS", {})
     with pytest.raises(KeyCopyError, match="'list' is of the type list, which this program never"):
-        KeyCopier(redis_client, Target(other, "here", Mode.FSYNC, 1).write).run(none)
-
-
-def ids(count: int) -> list[bytes]:
-    return [index.to_bytes(16) for index in range(count)]
+        copied_to(other, redis_client)
 
 
 def test_boards_are_numbered_on_and_a_repeated_start_keeps_its_number(redis_client, target):
     layout = Layout(SHARDS, 2)
     create_layout(redis_client, layout)
     before = BoardNumbers(redis_client, layout)
-    given = dict(zip(ids(603), before.allocate_all(ids(603)), strict=True))
+    ids = [index.to_bytes(16) for index in range(603)]
+    given = dict(zip(ids, before.allocate_all(ids), strict=True))
     source = Source(redis_client)
     with source:
         target.begin()
@@ -144,8 +145,7 @@ def test_boards_are_numbered_on_and_a_repeated_start_keeps_its_number(redis_clie
         there = target.give_layout(source.fields())
         source.mark_moved("there", 5)
     target.finish(6)
-    is_cluster = there.numbering is Numbering.SHARD
-    assert is_cluster == (target.client is not None and hasattr(target.client, "slots"))
+    assert (there.numbering is Numbering.SHARD) == hasattr(target.client, "slots")
     assert read_layout(target.client) == Layout(SHARDS, 2, there.numbering)
     after = BoardNumbers(target.client, there)
     assert after.find([*given]) == [*given.values()]

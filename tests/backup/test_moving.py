@@ -92,14 +92,7 @@ def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):
     played.close()
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param("move.written:2", marks=pytest.mark.long),
-        pytest.param("move.copied:1", marks=pytest.mark.long),
-        "move.marked:1",
-    ],
-)
+@pytest.mark.parametrize("fault", ["move.written:2", "move.copied:1", "move.marked:1"])
 def test_a_move_that_was_killed_is_run_again(tmp_path, fault):
     with Served(tmp_path / "data", ENV) as served:
         played = Played(served, served.client())

@@ -35,15 +35,13 @@ from tests.helpers.given import ALICE, BOB, Match, challenge
 from trials.fuzz.documents import INPUTS, a_forged_document, check
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_document_is_one_line_that_is_read_as_it_was_written(kind):
-    document = golden_document(kind)
-    data = write_document(document)
-    assert data.startswith(HEADER)
-    assert data.count(b"\n") == 1
-    assert data.endswith(b"}\n")
-    assert read_document(data) == document
-    assert write_document(read_document(data)) == data
+def test_a_document_is_one_line_that_is_read_as_it_was_written():
+    for document in map(golden_document, KINDS):
+        data = write_document(document)
+        assert data.startswith(HEADER)
+        assert (data.count(b"\n"), data[-2:]) == (1, b"}\n")
+        assert read_document(data) == document
+        assert write_document(read_document(data)) == data
 
 
 def changed(**changes):
@@ -79,25 +77,22 @@ def test_what_is_no_document_is_refused_with_a_sentence(data, sentence):
     assert str(caught.value).isprintable()
 
 
-def test_documents_are_in_each_other_up_to_a_limit():
+def test_documents_are_in_each_other_up_to_a_limit_and_none_is_too_long(monkeypatch):
     inner = document = golden_document("plain")
     for _ in range(MOST_IMPORTS):
         document = replace(inner, imported_from=document)
     assert read_document(write_document(document)) == document
     with pytest.raises(DocumentError, match=f"at most {MOST_IMPORTS} documents"):
         read_document(write_document(replace(inner, imported_from=document)))
-
-
-def test_a_document_that_is_too_long_is_neither_written_nor_read(monkeypatch):
-    data = write_document(golden_document("plain"))
+    data = write_document(inner)
     monkeypatch.setattr(match_document, "DOCUMENT_LIMIT", len(data))
-    assert read_document(data) == golden_document("plain")
+    assert read_document(data) == inner
     monkeypatch.setattr(match_document, "DOCUMENT_LIMIT", len(data) - 1)
     said = f"at most {len(data) - 1} bytes, and this one {len(data)}"
     with pytest.raises(DocumentError, match=said):
         read_document(data)
     with pytest.raises(DocumentError, match=said):
-        write_document(golden_document("plain"))
+        write_document(inner)
 
 
 def test_a_document_that_stays_for_good_has_nothing_that_belongs_to_people():
@@ -212,7 +207,6 @@ def test_the_forms_of_the_pages_of_pbmserv_are_read():
         (RECORD + "# result {}\n# result {}", Code.BAD_REQUEST, "several lines"),
         ("x" * (RECORD_LIMIT + 1), Code.TOO_LONG, "at most"),
     ],
-    ids=range(21),
 )
 def test_a_record_that_is_wrong_is_refused_with_its_line(text, code, said):
     with pytest.raises(Refusal) as refused:
@@ -221,15 +215,12 @@ def test_a_record_that_is_wrong_is_refused_with_its_line(text, code, said):
     assert said in refused.value.sentence
 
 
-def test_bytes_that_are_no_text_are_refused():
+def test_whatever_is_read_ends_in_a_state_or_a_refusal():
     with pytest.raises(Refusal, match="UTF-8"):
         read_record(b"\xff\xfe")
-
-
-def test_whatever_is_read_ends_in_a_state_or_a_refusal():
     chance = random.Random(7)
     words = [*RECORD.split(), "resign", "# result {}", "\n", "#", "halves", "-9", "\x00", "9" * 30]
-    for _ in range(3_000):
+    for _ in range(1_000):
         text = " ".join(chance.choices(words, k=chance.randrange(12)))
         try:
             found = read(RECORD[: chance.randrange(len(RECORD))] + text)
@@ -238,7 +229,7 @@ def test_whatever_is_read_ends_in_a_state_or_a_refusal():
         assert rules_by_id(found.state.rules).key
 
 
-SAMPLE = 300
+SAMPLE = 200
 
 
 def test_each_input_is_answered():

@@ -1,5 +1,7 @@
 """Documents of imported matches: they contain the source's document, and all of it is checked."""
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -16,11 +18,22 @@ from tests.helpers.evidence import OTHER_SECRET, SECRET, HistoryStore, golden_do
 from tests.helpers.given import Match
 
 HERE = (b"a-here..", b"b-here..")
+SOURCE = golden_document("timed")
 
 
-def imported(source: MatchDocument, number: int = 2, **changes) -> Match:
-    """A match that goes on from a document, with one field of its source changed."""
-    events = [one.leaf for one in source.leaves if is_event(one.leaf)]
+def events_of(document: MatchDocument) -> list[bytes]:
+    return [one.leaf for one in document.leaves if is_event(one.leaf)]
+
+
+def imported(
+    source: MatchDocument,
+    number: int = 2,
+    moves_of: MatchDocument | None = None,
+    shown: MatchDocument | None = SOURCE,
+    **changes: Any,
+) -> MatchDocument:
+    """The document of a match that goes on from another; it shows a source, with one field of it changed."""
+    events = events_of(source)
     named = MatchSource(
         kind="document",
         origin=source.log.origin or "",
@@ -30,103 +43,55 @@ def imported(source: MatchDocument, number: int = 2, **changes) -> Match:
         digest=document_digest(source),
     )
     match = Match(board=number)
-    command = import_command(replay(events), HERE, replace(named, **changes))
-    match.do(SERVER_ACCOUNT, command, BEGIN)
-    for account in HERE:
-        match.do(account, AnswerOffer(accept=True), BEGIN + 1)
-    return match
+    state = replay(events_of(moves_of or source))
+    match.do(SERVER_ACCOUNT, import_command(state, HERE, replace(named, **changes)), BEGIN)
+    if moves_of is None:
+        for account in HERE:
+            match.do(account, AnswerOffer(accept=True), BEGIN + 1)
+    return HistoryStore(match).document(Additions(imported_from=lambda _: shown))
 
 
-def document_of(match: Match, source: MatchDocument | None) -> MatchDocument:
-    return HistoryStore(match).document(Additions(imported_from=lambda _: source))
-
-
-def test_it_holds_with_all_that_holds_at_the_source():
-    source = golden_document("timed")
-    document = document_of(imported(source), source)
-    again = read_document(write_document(document))
+def test_an_imported_match_holds_with_all_that_holds_at_its_source():
+    again = read_document(write_document(imported(SOURCE)))
     verdict = check_document(again, [SECRET.public])
     assert verdict.fault == ""
-    said = "\n".join(verdict.holds)
-    events = sum(is_event(one.leaf) for one in source.leaves)
+    said, events = "\n".join(verdict.holds), len(events_of(SOURCE))
     assert f"at the source: {events} events in sequence" in said
     assert "at the source: the checkpoint of play.example.org/log/s01" in said
     assert f"the match goes on from {events} events of board 1 of play.example.org" in said
     assert f"{HERE[0].hex()} here" in said
     assert any("said by accepting" in one for one in verdict.limits)
-
-
-def test_it_holds_over_several_moves_from_server_to_server():
-    first = golden_document("timed")
-    second = document_of(imported(first, 2), first)
-    third = document_of(imported(second, 3), second)
-    verdict = check_document(third)
-    assert verdict.fault == ""
-    assert any(one.startswith("at the source: at the source: ") for one in verdict.holds)
+    second = imported(SOURCE, 2)
+    third = check_document(imported(second, 3, shown=second))
+    assert third.fault == ""
+    assert any(one.startswith("at the source: at the source: ") for one in third.holds)
 
 
 def test_keys_of_the_new_server_alone_leave_those_of_the_source_open():
-    source = replace(golden_document("timed"))
-    document = document_of(imported(source), source)
-    assert check_document(document, [SECRET.signer(2).key]).fault == ""
-    limits = check_document(document, [SECRET.signer(2).key]).limits
-    assert any(
-        one.startswith("at the source: its key comes from the file itself") for one in limits
-    )
-    assert check_document(document, [OTHER_SECRET.public]).fault
+    verdict = check_document(imported(SOURCE), [SECRET.signer(2).key])
+    assert verdict.fault == ""
+    open_ = "at the source: its key comes from the file itself"
+    assert any(one.startswith(open_) for one in verdict.limits)
+    assert check_document(imported(SOURCE), [OTHER_SECRET.public]).fault
+
+
+OTHER = "imported_from: it is not the document that event 1 names: "
+UNPLAYED = replace(SOURCE, moves=())
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("document", "said"),
     [
-        ({"digest": bytes(32)}, "its digest is another one"),
-        ({"origin": "elsewhere/log/s01"}, "it has another origin"),
-        ({"board": 5}, "it has another board"),
-        ({"events": 3}, "it has another number of events"),
-        ({"head": bytes(32)}, "its last event is another one"),
+        (imported(SOURCE, digest=bytes(32)), OTHER + "its digest is another one"),
+        (imported(SOURCE, origin="elsewhere/log/s01"), OTHER + "it has another origin"),
+        (imported(SOURCE, board=5), OTHER + "it has another board"),
+        (imported(SOURCE, events=3), OTHER + "it has another number of events"),
+        (imported(SOURCE, head=bytes(32)), OTHER + "its last event is another one"),
+        (imported(SOURCE, moves_of=golden_document("plain")), "event 1: it goes on with other "),
+        (imported(SOURCE, shown=None), "imported_from: it is missing, and event 1 names it"),
+        (replace(golden_document("imported"), imported_from=SOURCE), "imported_from: the match was imported from a record"),
+        (imported(UNPLAYED, shown=UNPLAYED), "imported_from: moves: move 1"),
     ],
-)
-def test_an_event_that_names_another_source_is_found(changes, said):
-    source = golden_document("timed")
-    fault = check_document(document_of(imported(source, **changes), source)).fault
-    assert fault.startswith("imported_from: it is not the document that event 1 names")
-    assert said in fault
-
-
-def test_an_event_that_goes_on_from_another_state_is_found():
-    source, other = golden_document("timed"), golden_document("plain")
-    match = imported(source)
-    body = match.bodies[0]
-    wrong = import_command(replay_of(other), HERE, body.source)
-    forged = Match(board=2)
-    forged.do(SERVER_ACCOUNT, wrong, BEGIN)
-    fault = check_document(document_of(forged, source)).fault
-    assert fault.startswith("event 1: it goes on with other ")
-
-
-def replay_of(document):
-    return replay([one.leaf for one in document.leaves if is_event(one.leaf)])
-
-
-def test_a_document_without_its_source_or_with_one_too_many_is_found():
-    source = golden_document("timed")
-    missing = check_document(document_of(imported(source), None))
-    assert missing.fault == "imported_from: it is missing, and event 1 names it"
-    much = replace(golden_document("plain"), imported_from=source)
-    assert check_document(much).fault == "imported_from: no event of the match imports one"
-    record = replace(golden_document("imported"), imported_from=source)
-    assert "imported from a record" in check_document(record).fault
-
-
-def test_a_fault_at_the_source_is_named_with_its_place():
-    source = golden_document("timed")
-    forged = replace(source, moves=())
-    document = document_of(imported(forged), forged)
-    assert check_document(document).fault.startswith("imported_from: moves: move 1")
-
-
-def test_a_match_from_a_record_says_that_nothing_proves_its_moves():
-    verdict = check_document(golden_document("imported"))
-    assert verdict.fault == ""
-    (said,) = [one for one in verdict.limits if "a record: unproven" in one]
-    assert "nothing shows that they were played" in said
+)  # fmt: skip
+def test_a_source_that_does_not_fit_is_named(document, said):
+    assert check_document(document).fault.startswith(said)

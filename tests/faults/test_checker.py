@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from redis import Redis
 
 from domain.aggregates import Decider
@@ -17,7 +17,7 @@ from domain.match import commands
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext
-from domain.match.history import decode_event, encode_event
+from domain.match.history import NO_HASH, decode_event, encode_event
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
 from infra.log.checkpoint import LogCheckpoint
@@ -28,24 +28,16 @@ from infra.projections.buckets import RedisWrite as Change
 from infra.projections.generations import Generations
 from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.projection import Fact
+from infra.redis import keys
 from infra.redis.keys import Lane
+from infra.store import locators, port
 from infra.store.gateway import submission_of
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
-from infra.store.outcomes import CommandOutcome, parse
+from infra.store.outcomes import CommandOutcome, encode_stored, parse
 from infra.store.port import AlreadyDecided, Queued
 from infra.store.redis_store import RedisStore
 from tests.fakes.memory_store import MemoryObjects
-from tests.faults.faulty_stores import (
-    ChangesOutcomes,
-    CommitsTwice,
-    DropsAnAcknowledged,
-    ForgetsASnapshot,
-    Honest,
-    LeavesAGap,
-    LosesAPlace,
-    LosesRaces,
-)
 from tests.helpers.lanes import LANE
 from tests.helpers.side import catch_up
 from trials.faults import published
@@ -54,6 +46,105 @@ from trials.faults.elsewhere import elsewhere
 from trials.faults.load import STRANGER, Client, orders
 from workers.commands.drain import Drain
 from workers.projections import PROJECTIONS
+
+# stores with a seeded fault each
+
+
+class Honest(RedisStore):
+    """The store as it is, which also remembers what its commits answered."""
+
+    def __init__(self, client: Redis) -> None:
+        super().__init__(client, Mode.FSYNC)
+        self.client = client
+        self.told: dict[bytes, bytes] = {}
+
+    def commit(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
+        results = self.really(writes)
+        for write, result in zip(writes, results, strict=True):
+            if not isinstance(result, port.CommitConflict):
+                self.told[write.id] = result.stored
+        return results
+
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
+        return super().commit(writes)
+
+    def append(self, write: port.Write, leaf: bytes) -> None:
+        """Add an event past the commit script."""
+        self.client.rpush(keys.events(write.shard, write.board), leaf)
+        index = self.client.xlen(keys.log(write.shard))
+        self.client.xadd(keys.log(write.shard), {"l": leaf}, f"{index}-1")
+        self.client.append(keys.locator(write.shard, write.board), locators.encode([index]))
+
+
+class DropsAnAcknowledged(Honest):
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
+        (write,) = writes
+        if not write.snapshot or decode_event(write.leaves[0]).seq != 5:
+            return super().really(writes)
+        self.client.xdel(keys.inbox(write.shard), write.entry)
+        return [port.CommitDone(encode_stored(write.digest, 7, write.tail))]
+
+
+class CommitsTwice(Honest):
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
+        results = super().really(writes)
+        if writes[0].snapshot and decode_event(writes[0].leaves[0]).seq == 5:
+            self.append(writes[0], writes[0].leaves[0])
+        return results
+
+
+class LeavesAGap(Honest):
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
+        (write,) = writes
+        if write.snapshot and (event := decode_event(write.leaves[0])).seq == 5:
+            odd = encode_event(replace(event, seq=6))
+            write = replace(write, leaves=(odd, *write.leaves[1:]))
+        return super().really([write])
+
+
+class LosesRaces(Honest):
+    """Takes whatever head the match has: what was decided on another state is committed too."""
+
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
+        (write,) = writes
+        if write.snapshot and decode_event(write.leaves[0]).seq == 5:
+            # another drain, overtaken in between, has committed the same ply
+            rival = replace(decode_event(write.leaves[0]), command=b"rival of a move!")
+            self.append(write, encode_event(rival))
+            snapshot = self.snapshots([write.board])[0]
+            head = snapshot.state[:32] if snapshot else NO_HASH
+            write = replace(write, head=head)
+        return super().really([write])
+
+
+class ForgetsASnapshot(Honest):
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
+        (write,) = writes
+        before = self.client.get(keys.snapshot(write.shard, write.board))
+        results = super().really(writes)
+        if before and write.snapshot and decode_event(write.leaves[-1]).seq == 8:
+            self.client.set(keys.snapshot(write.shard, write.board), before)
+        return results
+
+
+class LosesAPlace(Honest):
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
+        (write,) = writes
+        name = keys.locator(write.shard, write.board)
+        before = self.client.get(name)
+        results = super().really(writes)
+        if before and write.snapshot and decode_event(write.leaves[0]).seq == 5:
+            self.client.set(name, before)
+        return results
+
+
+class ChangesOutcomes(Honest):
+    def submit(self, submissions: Sequence[port.Submission]) -> list:
+        (answer,) = super().submit(submissions)
+        if isinstance(answer, AlreadyDecided):
+            index = parse(answer.stored).index
+            return [AlreadyDecided(answer.stored.replace(b"%d:" % index, b"%d:" % (index + 1)))]
+        return [answer]
 
 
 @dataclass
@@ -87,7 +178,7 @@ def negligent(sent: CommandEnvelope, state: MatchState, given: DecisionContext):
     """Gives the move to the wrong seat: no other process decides so."""
     decided = decide(sent, state, given)
     if isinstance(decided, Decision) and isinstance(sent.command, PlayMove) and state.ply == 4:
-        moved = msgspec.structs.replace(decided.events[0], next=decided.events[0].seat)
+        moved = replace(decided.events[0], next=decided.events[0].seat)
         return Decision((moved, *decided.events[1:]), decided.position)
     return decided
 
@@ -144,7 +235,7 @@ def test_an_acknowledged_command_that_is_not_published_at_its_index_is_found(run
 def test_a_match_that_reads_differently_after_it_was_retired_or_restored_is_found(run, part: str):
     _, found = run()
     assert list(published.check_same(found, found, "retired")) == []
-    now = msgspec.structs.replace(found)
+    now = replace(found)
     match part:
         case "events":
             now.events = {1: found.events[1][:-1]}
@@ -183,7 +274,7 @@ def test_a_decision_that_comes_out_otherwise_elsewhere_is_caught(run) -> None:
 
 
 def early(found: list[bytes]) -> list[bytes]:
-    later = msgspec.structs.replace(decode_event(found[-1]), seq=len(found) + 1)
+    later = replace(decode_event(found[-1]), seq=len(found) + 1)
     return [*found, encode_event(later)]
 
 
@@ -203,51 +294,46 @@ def test_reads_that_are_stale_or_no_prefix_are_caught(run, read) -> None:
     assert caught(*run(reader=Reader)) == {"I8"}
 
 
-def test_a_definite_failure_that_left_something_is_caught(run) -> None:
-    record, found = run()
-    lies = Record()
-    chosen = next(call for call in record if call.command)
+def told(record: Record, change: Callable[[Any], Any]) -> Record:
+    """Another record, of the calls as they are changed; without those of which None is left."""
+    found = Record()
     for call in record:
-        failed = call.command == chosen.command
-        lies.add(msgspec.structs.replace(call, result=Result.FAILED) if failed else call)
-    assert caught(lies, found) == {"I2"}
+        if changed := change(call):
+            found.add(changed)
+    return found
 
 
-def test_an_event_that_nobody_sent_is_caught(run) -> None:
+def test_what_was_told_otherwise_than_it_was_is_caught(run) -> None:
     record, found = run()
-    chosen = next(call for call in record if call.command)
-    short = Record()
-    for call in record:
-        if call.command != chosen.command:
-            short.add(call)
-    assert caught(short, found) == {"I2"}
-    assert check(short, found, complete=False) == []
+    chosen = next(call for call in record if call.command).command
+    late = max(call.done for call in record) + 1
+
+    def failed(call: Any) -> Any:
+        """A definite failure that left something."""
+        return replace(call, result=Result.FAILED) if call.command == chosen else call
+
+    def unsent(call: Any) -> Any:
+        """An event that nobody sent."""
+        return None if call.command == chosen else call
+
+    def overtaking(call: Any) -> Any:
+        """A command that overtook what was known before it was sent."""
+        return replace(call, sent=late, done=late + 1) if call.command == chosen else call
+
+    assert caught(told(record, failed), found) == {"I2"}
+    assert caught(told(record, unsent), found) == {"I2"}
+    assert check(told(record, unsent), found, complete=False) == []
+    assert caught(told(record, overtaking), found) == {"I7"}
 
 
-def test_a_command_that_overtook_what_was_known_before_it_was_sent_is_caught(run) -> None:
+def test_an_event_missing_from_the_log_or_changed_after_the_fact_is_caught(run) -> None:
     record, found = run()
-    first, *rest = list(record)
-    late = max(call.done for call in rest) + 1
-    swapped = Record()
-    for call in record:
-        moved = call.command == first.command
-        times = {"sent": late, "done": late + 1} if moved else {}
-        swapped.add(msgspec.structs.replace(call, **times))
-    assert caught(swapped, found) == {"I7"}
-
-
-def test_an_event_missing_from_the_log_is_caught(run) -> None:
-    record, found = run()
-    for shard, log in found.logs.items():
+    whole, event = dict(found.logs), decode_event(found.events[1][4])
+    for shard, log in whole.items():
         found.logs[shard] = log[:-1]
     assert "I4" in caught(record, found)
-
-
-def test_an_event_changed_after_the_fact_is_caught(run) -> None:
-    record, found = run()
-    event = decode_event(found.events[1][4])
-    changed = msgspec.structs.replace(event, body=msgspec.structs.replace(event.body, move="x"))
-    found.events[1][4] = encode_event(changed)
+    found.logs.update(whole)
+    found.events[1][4] = encode_event(replace(event, body=replace(event.body, move="x")))
     assert {"I4", "I8"} <= caught(record, found)
 
 
@@ -268,6 +354,10 @@ def test_projections_that_read_everything_are_what_a_rebuild_makes(run, redis_cl
     run()
     catch_up(RedisStore(redis_client, Mode.FSYNC), redis_client)
     assert differing(redis_client) == set()
+    live = Generations(redis_client, LISTS).live()
+    assert live is not None
+    assert redis_client.hdel(live[1].of(1).key("rows"), "1"), "a value is lost"
+    assert differing(redis_client) == {("I6", LISTS.name)}
 
 
 def test_a_projection_that_drops_a_change_is_caught(run, redis_client: Redis) -> None:
@@ -277,25 +367,13 @@ def test_a_projection_that_drops_a_change_is_caught(run, redis_client: Redis) ->
     assert differing(redis_client) == {("I6", LISTS.name)}
 
 
-def test_a_value_lost_from_a_projection_is_caught(run, redis_client: Redis) -> None:
-    run()
-    catch_up(RedisStore(redis_client, Mode.FSYNC), redis_client)
-    live = Generations(redis_client, LISTS).live()
-    assert live is not None
-    assert redis_client.hdel(live[1].of(1).key("rows"), "1")
-    assert differing(redis_client) == {("I6", LISTS.name)}
-
-
-def test_projections_that_do_not_follow_are_caught(run, redis_client: Redis) -> None:
-    run(limit=4)
+def test_projections_that_nobody_keeps_or_that_do_not_follow_are_caught(run, redis_client: Redis):
+    all_ = {("I6", one.spec.name) for one in PROJECTIONS}
+    run(limit=1)
+    assert differing(redis_client, 0) == all_
     catch_up(RedisStore(redis_client, Mode.FSYNC), redis_client)
     run(limit=6)
-    assert differing(redis_client, 0) == {("I6", one.spec.name) for one in PROJECTIONS}
-
-
-def test_projections_that_nobody_keeps_are_caught(run, redis_client: Redis) -> None:
-    run(limit=1)
-    assert differing(redis_client, 0) == {("I6", one.spec.name) for one in PROJECTIONS}
+    assert differing(redis_client, 0) == all_
 
 
 def test_what_is_held_is_read_again_when_a_commit_comes_in_between(run, redis_client) -> None:
@@ -356,76 +434,52 @@ def test_what_was_published_is_what_the_leaves_give(objects: Objects) -> None:
     assert list(published.check_checkpoints(LEAVES, NOTES, SIGNER.key)) == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("s01/tile/entries/000", "s01/tile/entries/002.p/188"),
-        *("s01/tile/0/001", "s01/tile/1/000.p/2"),
-    ],
-)
-def test_a_changed_a_short_and_a_missing_object_are_found(objects: Objects, name: str) -> None:
-    data = objects[name]
-    objects[name] = bytes([*data[:-1], data[-1] ^ 1])
-    assert found(objects) == [f"{name} is not what the leaves give"]
-    objects[name] = data[:-1]
-    assert found(objects) == [f"{name} is not what the leaves give"]
-    del objects[name]
-    assert found(objects) == [f"{name} is missing, of 700 leaves"]
-
-
-def test_an_object_beyond_the_leaves_is_found(objects: Objects) -> None:
+def test_a_changed_a_short_and_a_missing_object_and_one_beyond_the_leaves_are_found(objects):
+    for name in ("s01/tile/entries/000", "s01/tile/entries/002.p/188", "s01/tile/0/001", "s01/tile/1/000.p/2"):  # fmt: skip
+        data = objects[name]
+        for other in (bytes([*data[:-1], data[-1] ^ 1]), data[:-1]):
+            objects[name] = other
+            assert found(objects) == [f"{name} is not what the leaves give"]
+        del objects[name]
+        assert found(objects) == [f"{name} is missing, of 700 leaves"]
+        objects[name] = data
     objects["s01/tile/entries/009"] = b""
     assert found(objects) == ["s01/tile/entries/009 is not what the leaves give"]
 
 
 @pytest.mark.parametrize(
-    ("more", "why"),
+    ("notes", "why"),
     [
-        (forged(300, bytes(32)), "the checkpoint of 300 leaves is a fork"),
-        (forged(701, bytes(32)), "701 leaves were signed, of 700"),
-        (NOTES[0].replace(b"3\n", b"4\n", 1), "can't be used"),
+        ([*NOTES, forged(300, bytes(32))], "the checkpoint of 300 leaves is a fork"),
+        ([*NOTES, forged(701, bytes(32))], "701 leaves were signed, of 700"),
+        ([*NOTES, NOTES[0].replace(b"3\n", b"4\n", 1)], "can't be used"),
+        (NOTES[:-1], "not all of 700 leaves are published"),
     ],
 )
-def test_a_fork_and_a_checkpoint_that_is_not_signed_are_found(more: bytes, why: str) -> None:
-    violations = list(published.check_checkpoints(LEAVES, [*NOTES, more], SIGNER.key))
-    assert why in str(violations[0])
+def test_a_fork_a_checkpoint_that_is_not_signed_and_an_early_end_are_found(notes, why):
+    violation, *_ = published.check_checkpoints(LEAVES, notes, SIGNER.key)
+    assert why in str(violation)
 
 
-def test_a_log_that_stops_before_its_end_is_found() -> None:
-    (violation,) = published.check_checkpoints(LEAVES, NOTES[:-1], SIGNER.key)
-    assert "not all of 700 leaves are published" in str(violation)
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        (lambda file: file.write_bytes(b"other"), "has changed its bytes"),
-        (lambda file: file.unlink(), "has gone"),
-    ],
-)
-def test_a_bundle_that_changes_or_goes_while_it_is_watched_is_found(tmp_path, change, why):
-    file = tmp_path / "s01" / "tile" / "entries" / "000"
-    file.parent.mkdir(parents=True)
-    file.write_bytes(b"bytes")
-    watcher = published.ObjectWatcher(tmp_path)
-    watcher.look()
-    watcher.look()
-    assert watcher.violations == []
-    change(file)
-    watcher.look()
-    assert [str(one) for one in watcher.violations] == [f"I5: s01/tile/entries/000 {why}"]
-
-
-def test_each_checkpoint_is_kept_and_a_partial_bundle_may_go(tmp_path: Path) -> None:
-    checkpoint = tmp_path / "s01" / "checkpoint"
-    partial = tmp_path / "s01" / "tile" / "entries" / "000.p" / "7"
-    partial.parent.mkdir(parents=True)
-    partial.write_bytes(b"bytes")
+def test_objects_that_change_or_go_while_they_are_watched_are_found(tmp_path: Path) -> None:
+    """Each checkpoint is kept, and a partial bundle may go."""
+    shard = tmp_path / "s01"
+    checkpoint, bundles = shard / "checkpoint", shard / "tile" / "entries"
+    (bundles / "000.p").mkdir(parents=True)
+    for name in ("000", "001", "000.p/7"):
+        (bundles / name).write_bytes(b"bytes")
     watcher = published.ObjectWatcher(tmp_path)
     for note in (b"first", b"first", b"second"):
         checkpoint.write_bytes(note)
         watcher.look()
-    partial.unlink()
+    (bundles / "000.p" / "7").unlink()
     watcher.look()
     assert watcher.notes == {"s01/checkpoint": [b"first", b"second"]}
     assert watcher.violations == []
+    (bundles / "000").write_bytes(b"other")
+    (bundles / "001").unlink()
+    watcher.look()
+    assert {str(one) for one in watcher.violations} == {
+        "I5: s01/tile/entries/000 has changed its bytes",
+        "I5: s01/tile/entries/001 has gone",
+    }

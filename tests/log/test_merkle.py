@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -66,32 +66,34 @@ def vectors(kind: str) -> list[Path]:
     return found
 
 
-@pytest.mark.parametrize("file", vectors("inclusion"), ids=lambda file: "/".join(file.parts[-2:]))
-def test_public_vectors_of_inclusion(file):
-    case = json.loads(file.read_text())
-    proof = [b64decode(one) for one in case["proof"] or []]
-    arguments = (b64decode(case["leafHash"]), case["leafIdx"], case["treeSize"], proof)
-    if case["wantErr"]:
-        with pytest.raises(ValueError, match=r"\w"):
-            verify_inclusion(*arguments, b64decode(case["root"] or ""))
-    else:
-        verify_inclusion(*arguments, b64decode(case["root"]))
+def refused(verify: Callable[..., None], *arguments: object) -> bool:
+    try:
+        verify(*arguments)
+    except ValueError as error:
+        return bool(str(error))
+    return False
 
 
 NO_HASHES = "sizes-are-equal-one-and-proof-is-empty"
 
 
-@pytest.mark.parametrize("file", vectors("consistency"), ids=lambda file: "/".join(file.parts[-2:]))
-def test_public_vectors_of_consistency(file):
-    case = json.loads(file.read_text())
-    proof = [b64decode(one) for one in case["proof"] or []]
-    roots = [b64decode(case[name] or "") for name in ("root1", "root2")]
-    arguments = (case["size1"], roots[0], case["size2"], roots[1], proof)
-    if case["wantErr"] or file.stem == NO_HASHES:
-        with pytest.raises(ValueError, match=r"\w"):
-            verify_consistency(*arguments)
-    else:
-        verify_consistency(*arguments)
+def test_public_vectors():
+    wrong = []
+    for file in vectors("inclusion"):
+        case = json.loads(file.read_text())
+        proof = [b64decode(one) for one in case["proof"] or []]
+        leaf, whole = b64decode(case["leafHash"]), b64decode(case["root"] or "")
+        arguments = (leaf, case["leafIdx"], case["treeSize"], proof, whole)
+        if refused(verify_inclusion, *arguments) != case["wantErr"]:
+            wrong.append(file)
+    for file in vectors("consistency"):
+        case = json.loads(file.read_text())
+        proof = [b64decode(one) for one in case["proof"] or []]
+        one, other = (b64decode(case[name] or "") for name in ("root1", "root2"))
+        arguments = (case["size1"], one, case["size2"], other, proof)
+        if refused(verify_consistency, *arguments) != (case["wantErr"] or file.stem == NO_HASHES):
+            wrong.append(file)
+    assert wrong == []
 
 
 def test_public_roots():
@@ -105,11 +107,6 @@ def test_public_roots():
     assert root(0, read) == EMPTY_ROOT
 
 
-@given(SIZES)
-def test_a_root_is_as_defined(size):
-    assert root(size, read) == recursive_root(HASHES[:size])
-
-
 @given(st.integers(0, 300), st.integers(0, 300))
 def test_complete_nodes_cover_a_range_once(one, other):
     start, end = sorted((one, other))
@@ -119,10 +116,11 @@ def test_complete_nodes_cover_a_range_once(one, other):
 
 
 @given(SIZES, st.data())
-def test_each_leaf_is_proven_and_no_other(size, data):
+def test_a_root_is_as_defined_and_each_leaf_is_proven_and_no_other(size, data):
     index = data.draw(st.integers(0, size - 1))
     proof = inclusion_proof(index, size, read)
     whole = recursive_root(HASHES[:size])
+    assert root(size, read) == whole
     verify_inclusion(HASHES[index], index, size, proof, whole)
     with pytest.raises(ValueError, match="another root"):
         verify_inclusion(leaf_hash(b"other"), index, size, proof, whole)
@@ -147,21 +145,15 @@ def test_a_tree_is_proven_to_begin_with_an_older_one(size, data):
                 verify_consistency(old, roots[0], size, roots[1], path)
 
 
-@pytest.mark.parametrize(("index", "size"), [(-1, 3), (3, 3), (0, 0)])
-def test_a_leaf_outside_of_the_tree_has_no_proof(index, size):
-    with pytest.raises(ValueError, match="is not in a tree"):
-        inclusion_proof(index, size, read)
-    with pytest.raises(ValueError, match="is not in a tree"):
-        verify_inclusion(EMPTY_ROOT, index, size, [], EMPTY_ROOT)
-
-
-@pytest.mark.parametrize(("old", "new"), [(0, 3), (4, 3), (-1, 2)])
-def test_only_a_tree_with_leaves_leads_to_a_larger_one(old, new):
-    with pytest.raises(ValueError, match="no proof leads"):
-        consistency_proof(old, new, read)
-
-
-def test_what_is_no_hash_is_refused():
+def test_what_has_no_proof_or_is_no_hash_is_refused():
+    for index, size in ((-1, 3), (3, 3), (0, 0)):
+        with pytest.raises(ValueError, match="is not in a tree"):
+            inclusion_proof(index, size, read)
+        with pytest.raises(ValueError, match="is not in a tree"):
+            verify_inclusion(EMPTY_ROOT, index, size, [], EMPTY_ROOT)
+    for old, new in ((0, 3), (4, 3), (-1, 2)):
+        with pytest.raises(ValueError, match="no proof leads"):
+            consistency_proof(old, new, read)
     with pytest.raises(ValueError, match="a hash has 32 bytes"):
         verify_inclusion(b"short", 0, 1, [], b"short")
     with pytest.raises(ValueError, match="a hash has 32 bytes"):
@@ -184,17 +176,10 @@ def read_tile(tile: tiles.Tile) -> bytes:
     return b"".join(row_of(tile.level)[tile.number * tiles.WIDTH :][: tile.width])
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        (tiles.Tile(0, 1234067).path, "tile/0/x001/x234/067"),
-        (tiles.Tile(3, 5, 17).path, "tile/3/005.p/17"),
-        (tiles.bundle_path(1000), "tile/entries/x001/000"),
-        (tiles.bundle_path(67, 255), "tile/entries/067.p/255"),
-    ],
-)
-def test_paths(path, expected):
-    assert path == expected
+def test_paths():
+    assert [
+        tiles.Tile(0, 1234067).path, tiles.Tile(3, 5, 17).path, tiles.bundle_path(1000), tiles.bundle_path(67, 255)
+    ] == ["tile/0/x001/x234/067", "tile/3/005.p/17", "tile/entries/x001/000", "tile/entries/067.p/255"]  # fmt: skip
 
 
 @pytest.mark.parametrize("size", [1, 256, 257, 1000, 65_536, 70_000])

@@ -35,12 +35,11 @@ from infra.settings.settings import Settings
 from infra.store.scrub_notes import ScrubNotes, ScrubRecord
 from services.app.context import App
 from services.cli import queue as queue_command
-from services.doctor import Level, gather, judge
+from services.doctor import Finding, Level, gather, judge
 from services.serve.log_keys import make_accounts_key
 from tests.fakes.app import CHEAP
 from tests.helpers.scrubbing import ScrubbedServer
 from workers.scrub import job
-from workers.scrub import job as wakeup
 from workers.scrub.job import JOB, scrub_wakeup
 
 POINTS = [point for point in FAILPOINTS if point.startswith("scrub.")]
@@ -55,27 +54,15 @@ def fresh(server: ScrubbedServer) -> None:
     server.client.delete(keys.SCRUB, keys.SCRUB_FAULTS)
 
 
-def test_a_run_checks_everything_and_releases_its_lease(server: ScrubbedServer) -> None:
-    fresh(server)
-    assert run(server) > 20
-    notes = ScrubRecord(server.client).read()
-    assert (notes.round, notes.section) == (1, "")
-    assert notes.last_matches > 12
-    assert not server.queue.exists(keys.lease(JOB.lease))
-    assert run(server) == 0  # the next round is not due yet
+def scrub_findings(settings: Settings) -> list[Finding]:
+    return [one for one in judge(gather(settings)) if one.about == "scrub"]
 
 
-def test_with_0_percent_nothing_is_checked(server: ScrubbedServer) -> None:
+def test_nothing_is_checked_with_0_percent_or_while_another_run_goes_on(server: ScrubbedServer):
     fresh(server)
     assert run(server, 0) == 0
-    assert not server.client.exists(keys.SCRUB)
-    settings = replace(server.settings, scrub_percent=0)
-    said = [one.what for one in judge(gather(settings)) if one.about == "scrub"]
-    assert said == ["nothing is checked by itself, because `scrub_percent` is 0"]
-
-
-def test_only_one_run_goes_on_at_a_time(server: ScrubbedServer) -> None:
-    fresh(server)
+    (said,) = scrub_findings(replace(server.settings, scrub_percent=0))
+    assert said.what == "nothing is checked by itself, because `scrub_percent` is 0"
     JOB.leases(server.queue).acquire(JOB.lease, "another")
     assert run(server) == 0
     assert not server.client.exists(keys.SCRUB)
@@ -111,56 +98,50 @@ def test_a_run_that_is_killed_at_any_point_is_ended_by_the_next(server: Scrubbed
     assert not record.faults()
 
 
-def test_the_scheduler_requests_a_run_when_a_round_is_due(server, monkeypatch):
+def test_a_run_that_is_due_is_requested_checks_everything_and_is_shown(server, monkeypatch, capsys):
     fresh(server)
-    monkeypatch.setattr(wakeup, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(job, "LOOK_SECONDS", 0.0)
     jobs = Queue(MAINTENANCE, connection=server.queue, serializer=JSONSerializer)
     tick = scrub_wakeup(server.client, server.queue)
     tick()
     assert [one.func_name for one in jobs.jobs] == [SCRUB]
     server.queue.flushdb()
-    run(server)
-    server.queue.flushdb()
+    assert run(server) > 20
+    record = ScrubRecord(server.client)
+    notes = record.read()
+    assert (notes.round, notes.section, notes.last_matches > 12) == (1, "", True)
+    assert not server.queue.exists(keys.lease(JOB.lease))
     tick()
     assert jobs.jobs == []
+    assert run(server) == 0  # the next round is not due yet
 
-
-def test_doctor_queue_and_metrics_show_the_last_round_and_the_faults(server, capsys):
-    fresh(server)
-    run(server)
-    (said,) = [one for one in judge(gather(server.settings)) if one.about == "scrub"]
+    (said,) = scrub_findings(server.settings)
     assert said.level is Level.OK
     assert said.what.startswith("all that is stored was checked ")
     queue_command.run(server.settings, as_json=False, interval=None)
     line = capsys.readouterr().out.splitlines()[-1]
     assert line.startswith("scrub    ")
     assert re.search(r", last whole round \d+ s ago: \d+ match(es)? in \d+ s$", line)
-    record = ScrubRecord(server.client)
-    notes, earlier = record.read(), 40 * 60_000
-    record.write(
-        replace(notes, last_began=notes.last_began - earlier, last_ended=notes.last_ended - earlier)
-    )
+    began, ended = (at - 40 * 60_000 for at in (notes.last_began, notes.last_ended))
+    record.write(replace(notes, last_began=began, last_ended=ended))
     queue_command.run(server.settings, as_json=False, interval=None)
     assert ", last whole round 40 min ago: " in capsys.readouterr().out
+
     server.client.zadd(keys.due(0), {4444: 5})
     record.write(replace(record.read(), began=0))
     run(server)
-    (said,) = [one for one in judge(gather(server.settings)) if one.about == "scrub"]
-    assert said.level is Level.BAD
+    (said,) = scrub_findings(server.settings)
+    assert (said.level, bool(said.remedy)) == (Level.BAD, True)
     assert said.what.startswith("due time of match 4444: ")
-    assert said.remedy
     with App(server.settings) as parts:
         status = parts.status()
         assert (len(status.scrub_faults), status.scrub.last_matches > 12) == (1, True)
-
-
-def test_doctor_warns_when_nothing_was_checked_for_two_days(server: ScrubbedServer) -> None:
-    fresh(server)
+    record.forget(record.faults())
     now = round(time.time() * 1000)
-    ScrubRecord(server.client).write(ScrubNotes(began=now - 3 * 86_400_000, section="keys"))
-    (said,) = [one for one in judge(gather(server.settings)) if one.about == "scrub"]
-    assert said.level is Level.WARN
-    assert said.what == "some of what is stored has not been checked for 3 d"
+    record.write(ScrubNotes(began=now - 3 * 86_400_000, section="keys"))
+    (said,) = scrub_findings(server.settings)
+    sentence = "some of what is stored has not been checked for 3 d"
+    assert (said.level, said.what) == (Level.WARN, sentence)
 
 
 def fits(client: Redis, folder: Path, account: bytes) -> bool:
@@ -192,13 +173,6 @@ def test_every_change_of_an_account_keeps_its_mac_right(redis_client: Redis, tmp
     assert redis_client.keys("{a:*") == []
 
 
-def test_a_mac_is_of_one_account_and_one_record(tmp_path: Path):
-    make_mac_key(tmp_path)
-    key = read_mac_key(tmp_path)
-    macs = {key.mac(bytes(8), b"a"), key.mac(bytes(8), b"b"), key.mac(b"another.", b"a")}
-    assert len(macs) == 3
-
-
 def test_a_damaged_key_is_refused_with_a_sentence(tmp_path: Path):
     with pytest.raises(MacKeyError, match="is missing"):
         read_mac_key(tmp_path)
@@ -211,6 +185,9 @@ def test_a_damaged_key_is_refused_with_a_sentence(tmp_path: Path):
         with pytest.raises(MacKeyError):
             read_mac_key(tmp_path)
     file.write_bytes(data)
+    key = read_mac_key(tmp_path)
+    macs = {key.mac(bytes(8), b"a"), key.mac(bytes(8), b"b"), key.mac(b"another.", b"a")}
+    assert len(macs) == 3, "a MAC is of one account and one record"
     note_all_have_macs(tmp_path, 5)
     assert read_mac_key(tmp_path).since == 5
 

@@ -1,27 +1,53 @@
-"""The scrubber: no false alarm, where it goes on, what it forgets, and how fast it is."""
+"""The scrubber: no false alarm, where it goes on, what it forgets, and how fast it is; also on a cluster."""
 
 import logging
+import time
 from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from domain.match.commands import PlayMove, ResignMatch
+from domain.fairness import ChainSeed
+from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch
+from domain.match.decide import decide
+from domain.match.decision import DecisionContext, Rejection
+from domain.match.history import unpack_snapshot
+from domain.match.state import MatchState
+from infra.audit.leaf_totals import new_secret
 from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
 from infra.redis import keys
+from infra.redis.cluster import ClusterClient, slot_of_key
 from infra.store.failures import DamagedMatches
 from infra.store.log_gate import LogGate
 from infra.store.scrub_notes import LISTS, NotedFault, ScrubNotes, ScrubRecord
-from tests.helpers.scrubbing import OPENING, SHARDS, ScrubbedServer
+from infra.valkey.server import EmbeddedServer
+from services.cli import export, verify, verify_all, verify_mirror
+from services.doctor import Level, gather, judge
+from tests.helpers.audited_server import Inline
+from tests.helpers.clusters import Cluster
+from tests.helpers.every_command import (
+    ELSEWHERE,
+    KINDS,
+    RECORD,
+    SENDERS,
+    STATES,
+    Turns,
+    every_command,
+)
+from tests.helpers.scrubbing import OPENING, SHARDS, ScrubbedServer, populated, small_chunks
 from tests.helpers.server_copy import dump_of, restore
 from workers.projections import maintenance
 from workers.scrub import tables
 from workers.scrub.pages import ArchivePages
 from workers.scrub.scrubber import ROUND_MS, Budget, Scrubber, ScrubFault, ScrubStoppedError, Step
+from workers.scrub.stored_keys import StoredKeys
 
 
 class Walk:
@@ -40,13 +66,13 @@ class Walk:
         return Step(after, self._find(place), [place + 1])
 
 
-def scrubber_of(server, *sections, now=lambda: ROUND_MS, **more):
-    record, damage = ScrubRecord(server.client), DamagedMatches(server.client)
+def scrubber_of(client: Redis, *sections, now=lambda: ROUND_MS, **more):
+    record, damage = ScrubRecord(client), DamagedMatches(client)
     return Scrubber(sections, record, damage, now, lambda _: None, **more)
 
 
-def fresh(server: ScrubbedServer) -> None:
-    server.client.delete(keys.SCRUB)
+def away(_: int) -> Sequence[ScrubFault]:
+    raise ObjectStoreError("the store is away")
 
 
 def test_a_round_on_a_server_that_is_well_finds_nothing(server: ScrubbedServer) -> None:
@@ -56,73 +82,63 @@ def test_a_round_on_a_server_that_is_well_finds_nothing(server: ScrubbedServer) 
     assert server.scrub() == []
     assert changes() - before <= 8, "the fields of its own note at the end, and nothing else"
     notes = ScrubRecord(server.client).read()
-    assert notes.last_matches > 12
-    assert not notes.section
+    assert (notes.last_matches > 12, notes.section) == (True, "")
 
 
-def test_a_new_scrubber_goes_on_where_the_last_one_was(server: ScrubbedServer) -> None:
-    fresh(server)
+def test_a_new_scrubber_goes_on_where_the_last_one_was(redis_client: Redis) -> None:
     walks = Walk("one", 3), Walk("two", 2)
-    first = scrubber_of(server, *walks)
+    first = scrubber_of(redis_client, *walks)
     for _ in range(4):
         assert first.step()
     first.save()
-    second = scrubber_of(server, *walks)
+    second = scrubber_of(redis_client, *walks)
     assert second.step()
     assert (walks[0].visits, walks[1].visits) == ([0, 1, 2], [0, 1])
     assert not second.step()
-    notes = ScrubRecord(server.client).read()
+    notes = ScrubRecord(redis_client).read()
     assert (notes.round, notes.last_matches, notes.section) == (1, 5, "")
 
 
-def test_the_next_round_begins_an_hour_after_the_last_began(server: ScrubbedServer) -> None:
-    fresh(server)
-    time = [ROUND_MS]
+def test_the_next_round_begins_an_hour_after_the_last_began(redis_client: Redis) -> None:
+    now = [ROUND_MS]
     walk = Walk("one", 1)
-    scrubber = scrubber_of(server, walk, now=lambda: time[0])
-    assert scrubber.step()
+    scrubber = scrubber_of(redis_client, walk, now=lambda: now[0])
+    assert [scrubber.step(), scrubber.step()] == [True, False]
+    now[0] += ROUND_MS - 1
     assert not scrubber.step()
-    time[0] += ROUND_MS - 1
-    assert not scrubber.step()
-    time[0] += 1
+    now[0] += 1
     assert scrubber.step()
     assert walk.visits == [0, 0]
 
 
-def test_what_is_found_once_only_is_no_fault(server: ScrubbedServer) -> None:
-    fresh(server)
-    looks = iter([[ScrubFault("a", "half written")], [], []])
-    scrubber = scrubber_of(server, Walk("one", 1, lambda _: next(looks)))
-    assert scrubber.round() == []
-
-
-def test_a_fault_is_forgotten_when_a_round_does_not_find_it_again(server, caplog):
-    fresh(server)
+def test_what_is_found_once_only_is_no_fault_and_one_is_forgotten_when_it_is_not_found_again(
+    redis_client, caplog
+):
     bad = [True]
     fault = ScrubFault("match 7", "event 2: it is missing", board=7)
+    for later in ([], [ScrubFault("b", "half written")]):
+        looks = iter([[ScrubFault("a", "half written")], later])
+        found_once = Walk("one", 1, lambda _, looks=looks: next(looks))
+        assert scrubber_of(redis_client, found_once).round() == []
+        redis_client.delete(keys.SCRUB)
     walk = Walk("one", 8, lambda place: [fault] if bad[0] and place == 6 else [])
-    scrubber = scrubber_of(server, walk)
-    assert [(one.about, one.sentence) for one in scrubber.round()] == [fault[:2]]
-    assert [(one.about, one.sentence) for one in scrubber.round()] == [fault[:2]]
-    assert DamagedMatches(server.client).all() == {7: "event 2: it is missing"}
+    scrubber = scrubber_of(redis_client, walk)
+    for _ in range(2):
+        assert [(one.about, one.sentence) for one in scrubber.round()] == [fault[:2]]
+    assert DamagedMatches(redis_client).all() == {7: "event 2: it is missing"}
     alarms = [one.message for one in caplog.records if one.levelno == logging.ERROR]
     assert alarms == ["ALARM: the scrubber found: match 7: event 2: it is missing"]
     bad[0] = False
     assert scrubber.round() == []
-    assert DamagedMatches(server.client).all() == {}
+    assert DamagedMatches(redis_client).all() == {}
 
 
-def test_a_section_that_fails_is_a_fault_and_the_others_go_on(server: ScrubbedServer) -> None:
-    fresh(server)
-
+def test_a_section_that_fails_is_a_fault_and_the_others_go_on(redis_client: Redis) -> None:
     def fail(_: int) -> Sequence[ScrubFault]:
         raise ZeroDivisionError("of damaged bytes")
 
-    def away(_: int) -> Sequence[ScrubFault]:
-        raise ObjectStoreError("the store is away")
-
     last = Walk("three", 2)
-    found = scrubber_of(server, Walk("one", 2, fail), Walk("two", 2, away), last).round()
+    found = scrubber_of(redis_client, Walk("one", 2, fail), Walk("two", 2, away), last).round()
     assert [(one.section, one.about) for one in found] == [("one", "one"), ("two", "object store")]
     assert last.visits == [0, 1]
 
@@ -135,8 +151,8 @@ def test_each_object_is_read_once_in_a_round_and_again_in_the_next(server, monke
     )
     parts = server.parts()
     matches = sum(server.client.bitcount(keys.archived(shard)) for shard in range(SHARDS))
-    fresh(server)
-    scrubber = scrubber_of(server, ArchivePages(parts), forget=parts.forget)
+    server.client.delete(keys.SCRUB)
+    scrubber = scrubber_of(server.client, ArchivePages(parts), forget=parts.forget)
     assert scrubber.round() == []
     once = [name for name in reads if "/tile/" in name]
     assert len(once) == len(set(once))
@@ -152,9 +168,9 @@ CUTS = [ObjectStoreError("503 slow down"), ZeroDivisionError("of damaged bytes")
 
 
 @pytest.mark.parametrize("error", CUTS, ids=["object store away", "check fails", "shard closed"])
-def test_a_section_that_was_cut_short_forgets_nothing_and_makes_no_whole_round(server, error):
-    fresh(server)
-    time, cut, damaged = [ROUND_MS], [False], [True]
+def test_a_section_that_was_cut_short_forgets_nothing_and_makes_no_whole_round(redis_client, error):
+    now, cut, damaged = [ROUND_MS], [False], [True]
+    record, damage = ScrubRecord(redis_client), DamagedMatches(redis_client)
 
     def find(place: int) -> Sequence[ScrubFault]:
         if cut[0] and error and place == 1:
@@ -162,33 +178,31 @@ def test_a_section_that_was_cut_short_forgets_nothing_and_makes_no_whole_round(s
         return [LEAF] if damaged[0] and place == 2 and not cut[0] else []
 
     def scrub() -> list[str]:
-        time[0] += ROUND_MS
-        record, damage = ScrubRecord(server.client), DamagedMatches(server.client)
+        now[0] += ROUND_MS
         is_closed = lambda: cut[0] and not error and record.read().cursor in ("", "1")  # noqa: E731
         while True:  # each step by a process of its own
             scrubber = Scrubber(
                 (Walk("one", 4, find), Walk("two", 1)),
-                *(record, damage, lambda: time[0], lambda _: None, is_closed),
+                *(record, damage, lambda: now[0], lambda _: None, is_closed),
             )
             if not scrubber.step():
                 return [one.about for one in record.faults() if one.section == "one"]
             scrubber.save()
 
     assert scrub() == ["match 17"]
-    whole = ScrubRecord(server.client).read()
+    whole = record.read()
     cut[0] = True
     assert "match 17" in scrub()
-    after = ScrubRecord(server.client).read()
+    after = record.read()
     assert (after.round, after.section) == (whole.round + 1, "")
     assert (after.last_began, after.last_ended) == (whole.last_began, whole.last_ended)
-    assert after.oldest_ms(time[0]) == ROUND_MS
+    assert after.oldest_ms(now[0]) == ROUND_MS
     cut[0] = damaged[0] = False
     assert scrub() == []
-    assert ScrubRecord(server.client).read().last_ended == time[0]
+    assert record.read().last_ended == now[0]
 
 
-def test_what_was_found_stays_if_the_object_store_goes_away_before_the_second_look(server):
-    fresh(server)
+def test_what_was_found_stays_if_the_object_store_goes_away_before_the_second_look(redis_client):
     looks = iter([[LEAF], ObjectStoreError("1"), ObjectStoreError("2"), ObjectStoreError("3")])
 
     def find(_: int) -> Sequence[ScrubFault]:
@@ -197,30 +211,15 @@ def test_what_was_found_stays_if_the_object_store_goes_away_before_the_second_lo
             raise found
         return found
 
-    (found,) = scrubber_of(server, Walk("one", 1, find)).round()
+    (found,) = scrubber_of(redis_client, Walk("one", 1, find)).round()
     assert (found.about, found.sentence) == ("object store", "it can't be read: 3")
 
 
-def test_rounds_that_are_all_cut_short_do_not_look_like_a_recent_check(server: ScrubbedServer):
-    fresh(server)
-    time = [ROUND_MS]
-
-    def away(_: int) -> Sequence[ScrubFault]:
-        raise ObjectStoreError("the store is away")
-
-    scrubber = scrubber_of(server, Walk("one", 1, away), now=lambda: time[0])
-    for _ in range(3):
-        scrubber.round()
-        time[0] += ROUND_MS
-    assert ScrubRecord(server.client).read().oldest_ms(time[0]) == 3 * ROUND_MS
-
-
-def test_a_round_that_meets_a_section_of_another_version_is_not_whole(server: ScrubbedServer):
-    fresh(server)
-    record = ScrubRecord(server.client)
+def test_a_round_that_meets_a_section_of_another_version_is_not_whole(redis_client: Redis):
+    record = ScrubRecord(redis_client)
     record.add([NotedFault("gone", "match 17", "of a section that there is no more", 1, 1)])
     record.write(ScrubNotes(section="gone", round=1, began=1))
-    scrubber = scrubber_of(server, Walk("one", 1))
+    scrubber = scrubber_of(redis_client, Walk("one", 1))
     assert scrubber.step()
     assert record.read().last_ended == 0
     assert [one.about for one in record.faults()] == ["match 17"]
@@ -240,14 +239,12 @@ def test_lists_that_are_too_long_to_be_checked_each_round_are_forgotten_when_the
             patched.setattr(tables, "MOST_LEAVES", 1)
             assert [one.about for one in server.scrubber().round()] == ["standings"]
         assert record.read().last_began > began  # as far as a round goes there, it was whole
-        chosen = maintenance.named(["standings"])
-        mend(parts.store, parts.data, chosen, Mock())
+        mend(parts.store, parts.data, maintenance.named(["standings"]), Mock())
         assert record.faults() == []
 
 
 @pytest.mark.parametrize("error", [RedisConnectionError("gone"), ScrubStoppedError()])
-def test_a_run_that_must_end_leaves_the_step_to_the_next(server: ScrubbedServer, error: Exception):
-    fresh(server)
+def test_a_run_that_must_end_leaves_the_step_to_the_next(redis_client: Redis, error: Exception):
     errors = [error]
 
     def stop(place: int) -> Sequence[ScrubFault]:
@@ -256,7 +253,7 @@ def test_a_run_that_must_end_leaves_the_step_to_the_next(server: ScrubbedServer,
         return ()
 
     walk = Walk("one", 2, stop)
-    scrubber = scrubber_of(server, walk)
+    scrubber = scrubber_of(redis_client, walk)
     assert scrubber.step()
     with pytest.raises(type(error)):
         scrubber.step()
@@ -265,13 +262,13 @@ def test_a_run_that_must_end_leaves_the_step_to_the_next(server: ScrubbedServer,
 
 
 def test_work_is_kept_to_its_share_of_a_core() -> None:
-    time, slept = [0.0], []
-    budget = Budget(5, slept.append, lambda: time[0])
+    now, slept = [0.0], []
+    budget = Budget(5, slept.append, lambda: now[0])
     for _ in range(10):
-        time[0] += 0.02
+        now[0] += 0.02
         budget.wait()
     assert sum(slept) == pytest.approx(10 * 0.02 * 19)
-    time[0] += 60
+    now[0] += 60
     budget.wait(1.0)
     assert slept[-1] == 1.0
 
@@ -284,7 +281,7 @@ def test_no_false_alarm_while_players_go_on(server: ScrubbedServer) -> None:
 
     def work() -> None:
         try:
-            for _ in until(stopping):
+            while not stopping.is_set():
                 board = server.start(alice, bob)
                 server.drain()
                 server.play(board, alice, bob)
@@ -308,8 +305,7 @@ def test_no_false_alarm_while_players_go_on(server: ScrubbedServer) -> None:
     finally:
         stopping.set()
         player.join()
-    assert failed == []
-    assert found == []
+    assert (failed, found) == ([], [])
     assert int(server.client.get(keys.BOARDS) or 0) > before  # type: ignore[arg-type]
     assert server.scrub() == []
 
@@ -330,7 +326,108 @@ def test_no_false_alarm_about_a_shard_that_is_closed_until_it_is_restored(server
     assert ScrubRecord(server.client).read().last_ended == before.last_ended
 
 
-def until(stopping: Event):
-    """Go on until asked to stop."""
-    while not stopping.is_set():
-        yield
+# refused commands of every kind, in matches in every state: all that checks them says that they hold
+
+
+ARCHIVED = ("over", "declined")
+"""States of matches that are in the archive afterwards."""
+
+
+def begin(server: ScrubbedServer, turns: Turns) -> int:
+    """Begin a match, and bring it as far as these commands do."""
+    server._numbers += 1
+    board = server.plain.allocate(server._numbers.to_bytes(16))
+    for actor, command in turns:
+        server.send(board, actor, command)
+        server.drain()
+    return board
+
+
+def refused_of(state: MatchState, now: int) -> Turns:
+    """One refused command of each kind, by each sender, for each code."""
+    sealed = (state.gather and state.gather.seal) or (1, 1)
+    context = DecisionContext(now, ChainSeed(*sealed, bytes(32)))
+    found = {}
+    for sender, command in every_command(state, now):
+        decided = decide(CommandEnvelope(1, bytes(16), sender, command), state, context)
+        if isinstance(decided, Rejection):
+            found.setdefault((type(command), sender, decided.code), (sender, command))
+    return list(found.values())
+
+
+@pytest.mark.long
+def test_no_refused_command_in_any_state_spoils_the_proof_of_a_match(
+    server: ScrubbedServer, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    now = round(time.time() * 1000)
+    server.objects.create(f"imports/{ELSEWHERE.digest.hex()}", RECORD)
+    server.client.sadd(keys.ERASED_ACCOUNTS, *SENDERS)
+    boards = {name: begin(server, turns(now)) for name, turns in STATES.items()}
+    sent: set[type] = set()
+    for name, board in boards.items():
+        state = unpack_snapshot(server.plain.snapshots([board])[0]).state
+        commands = refused_of(state, now)
+        assert commands, name
+        for sender, command in commands:
+            server.send(board, sender, command)
+            sent.add(type(command))
+        server.drain()
+        assert unpack_snapshot(server.plain.snapshots([board])[0]).state == state, name
+    assert sent == set(KINDS)
+    sizes = server.publish()
+    server.list_all()
+    archived = {boards[name] for name in ARCHIVED}
+    assert server.retire(sizes, archived) == len(archived)
+    for name, board in boards.items():
+        assert verify.run(str(board), server.settings) == 0, name
+        capsysbinary.readouterr()
+        if name != "not there":
+            assert export.run(str(board), server.settings) == 0
+            document = tmp_path / f"{board}.json"
+            document.write_bytes(capsysbinary.readouterr().out)
+            assert verify.run(str(document), server.settings) == 0, name
+    verify_all.begin_process(server.settings, new_secret(), niceness=0)
+    try:
+        assert [*verify_all.check_everything(Inline(), SHARDS).faults] == []
+    finally:
+        verify_all._processes.pop().app.close()
+    verify_mirror.begin_process(str(server.folder / "log"), tmp_path, ())
+    _, mirrored = verify_mirror.check_mirror(Inline(), range(SHARDS), ())
+    assert [*mirrored.sentences()] == []
+    assert server.scrub() == []
+    said = [one for one in judge(gather(server.settings)) if one.about in ("matches", "scrub")]
+    assert [one.what for one in said if one.level > Level.OK] == []
+
+
+# on a cluster, where the walk through all keys goes from node to node
+
+
+def key_on(client: ClusterClient, node: int) -> str:
+    """Return a key of a shard that is not there, on the nth node."""
+    names = (f"{{s99.{number}}}:in" for number in count())
+    primary = client.slots.primaries()[node]
+    return next(name for name in names if client.slots.node_of(slot_of_key(name)) is primary)
+
+
+@pytest.mark.slow
+def test_keys_that_nobody_writes_are_found_on_each_node_and_a_walk_begins_again_when_slots_move(
+    cluster: Cluster, cluster_client: ClusterClient, valkey: EmbeddedServer, tmp_path: Path
+):
+    with small_chunks():
+        server = populated(cluster_client, cluster.url, tmp_path, queue=valkey.url)
+        assert server.scrub() == []
+        nodes = range(len(cluster_client.slots.primaries()))
+        strangers = {f"key {key_on(cluster_client, node)}" for node in nodes}
+        for about in strangers:
+            cluster_client.set(about.removeprefix("key "), "?")
+        assert {fault.about for fault in server.scrub()} == strangers
+    walk = StoredKeys(server.parts())
+    slots, *_ = str(walk.step("").cursor).split("/")
+    # of another map of slots, and of a version that knew of one server
+    for old in (f"{int(slots) + 1}/2/0", "17"):
+        found, node, _ = str(walk.step(old).cursor).split("/")
+        assert (found, node in ("0", "1")) == (slots, True)
+    seen: list[Step] = [walk.step("")]
+    while (cursor := seen[-1].cursor) is not None:
+        seen.append(walk.step(cursor))
+    assert {one.cursor.split("/")[1] for one in seen if one.cursor} >= {"1", "2"}

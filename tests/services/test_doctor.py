@@ -29,6 +29,7 @@ from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.valkey.server import EmbeddedServer
 from services.cli.doctor import worst
+from services.cli.main import main
 from services.doctor import Finding, Level, gather, judge
 from tests.helpers.bench import Bench
 from tests.helpers.doctor import said
@@ -39,6 +40,12 @@ from tests.helpers.side import catch_up
 from tests.helpers.timed import TimedBench
 
 MONITORING = Path(__file__).parents[2] / "docs" / "monitoring.md"
+
+
+def ours() -> int:
+    return time.time_ns() // 1_000_000
+
+
 SUBMISSION = Submission(1, b"i" * 16, b"digest..", b"payload", ALICE, 0, "reply:1")
 
 
@@ -58,41 +65,27 @@ def worker(settings: Settings, redis_client: Redis) -> None:
     born = {"birth": "2026-01-01T00:00:00.000000Z", "last_heartbeat": "2026-01-01T00:00:00.000000Z"}
     redis_client.hset(name, mapping=fields | born | {"state": "idle"})
     redis_client.sadd("rq:workers", name)
-    living(
-        redis_client,
-        Role.WORKER,
-        Role.PROJECTIONS,
-        Role.SCHEDULER,
-        Role.PUBLISHER,
-        Role.ROBOTS,
-        Role.WEB,
-    )
-
-
-def living(client: Redis, *roles: Role) -> None:
-    """Signs of life of these roles, all of this process."""
-    for role in roles:
-        Heartbeat(role, "1").write(client, client)
+    for role in (
+        Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.ROBOTS, Role.WEB,
+    ):  # fmt: skip
+        Heartbeat(role, "1").write(redis_client, redis_client)
 
 
 # on a real server
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    data = tmp_path_factory.mktemp("doctor") / "data"
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
     env = {"MATCHPOST_ROBOTS": "1", "MATCHPOST_HTTP": "127.0.0.1:0"}
-    with Served(data, env) as server:
-        # at once, because all processes serve when `ready` is printed
-        done = server.run("doctor")
-        assert done.returncode == 0, done.stdout
+    with Served(tmp_path / "data", env) as server:
         yield server
 
 
 @pytest.mark.slow
-def test_a_healthy_server_is_told_so_and_ends_with_0(served):
+def test_a_healthy_server_is_told_so_as_the_page_shows_it_and_ends_with_0(served):
+    # at once, because all processes serve when `ready` is printed
     done = served.run("doctor")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert done.stdout.endswith("\nall is well\n")
     assert re.search(r"^ok    server     Valkey \S+ answers, process \d+, up ", done.stdout)
     assert served.process is not None
@@ -103,16 +96,9 @@ def test_a_healthy_server_is_told_so_and_ends_with_0(served):
         assert served.run("alive", role, "--ready").returncode == 0
     with served.client() as client:
         assert "errorstat_ERR" not in client.info("errorstats"), "no log is read that is not there"
-
-
-@pytest.mark.slow
-def test_the_example_in_the_documentation_has_the_form_of_what_is_printed(served):
+    # the example in the documentation; numbers, paths, plurals and lists differ from machine to machine
     (example,) = re.findall(r"\$ matchpost doctor\n(.*?)```", MONITORING.read_text(), re.DOTALL)
-    printed = served.run("doctor").stdout
-    # numbers, paths, plurals and lists differ from machine to machine
-    assert [_form(line) for line in example.splitlines()] == [
-        _form(line) for line in printed.splitlines()
-    ]
+    assert list(map(_form, example.splitlines())) == list(map(_form, done.stdout.splitlines()))
 
 
 def _form(line: str) -> str:
@@ -124,26 +110,26 @@ def _form(line: str) -> str:
     return re.sub(r"\b\d+ (command worker|lane|shard)s?\b", r"N \1", line)
 
 
-@pytest.mark.slow
-def test_without_a_server_the_rest_is_told_and_it_ends_with_2(tmp_path):
-    nowhere = Served(tmp_path / "data")
-    done = nowhere.run("doctor")
-    assert (done.returncode, done.stderr) == (2, "")
-    assert done.stdout.startswith(
-        f"bad   server     no server is running for {tmp_path / 'data'}\n"
-    )
-    assert "start it with `matchpost serve`" in done.stdout
-    assert "are free for" in done.stdout
-    assert json.loads(nowhere.run("doctor", "--json").stdout)["level"] == "bad"
-    done = nowhere.run("doctor", "--redis-url", "redis://me:secret@127.0.0.1:1")
-    assert done.returncode == 2
-    assert "redis://***@127.0.0.1:1 does not answer" in done.stdout
-    assert "secret" not in done.stdout
+@pytest.mark.usefixtures("clean_environment")
+def test_without_a_server_the_rest_is_told_and_it_ends_with_2(tmp_path, capsys):
+    def doctor(*words: str) -> tuple[int, str]:
+        return main(["doctor", "--data", str(tmp_path / "data"), *words]), capsys.readouterr().out
+
+    code, told = doctor()
+    assert code == 2
+    assert told.startswith(f"bad   server     no server is running for {tmp_path / 'data'}\n")
+    assert "start it with `matchpost serve`" in told
+    assert "are free for" in told
+    assert json.loads(doctor("--json")[1])["level"] == "bad"
+    code, told = doctor("--redis-url", "redis://me:secret@127.0.0.1:1")
+    assert code == 2
+    assert "redis://***@127.0.0.1:1 does not answer" in told
+    assert "secret" not in told
 
 
 def submit(client: Redis, age: int = 0) -> RedisStore:
     """Submit a command so many ms ago."""
-    past = time.time_ns() // 1_000_000 - age
+    past = ours() - age
     store = RedisStore(client, Mode.FSYNC, clock=lambda: past)
     store.submit([SUBMISSION])
     return store
@@ -211,34 +197,28 @@ NAG = TimeControl(nag=1, forfeit=3)
 HOUR = DAY // 24
 
 
-def ours() -> int:
-    return time.time_ns() // 1_000_000
-
-
 @pytest.fixture
 def bench(redis_client: Redis, tmp_path: Path) -> TimedBench:
     return TimedBench(redis_client, tmp_path / "seeds")
 
 
 @pytest.fixture
-def bare_settings(valkey: EmbeddedServer, tmp_path: Path) -> Settings:
+def bare(valkey: EmbeddedServer, tmp_path: Path) -> Settings:
     return Settings(data=tmp_path, redis_url=valkey.url, shards=4)
 
 
-def said_of_clocks(bare_settings: Settings, apart: int = 0) -> list[Finding]:
-    """What is said of the clocks when ours is so many ms ahead of the server's."""
-    findings = judge(gather(bare_settings, lambda: ours() + apart))
-    return [finding for finding in findings if finding.about == "clock"]
+def said_of_clocks(bare: Settings) -> list[Finding]:
+    return [one for one in judge(gather(bare, ours)) if one.about == "clock"]
 
 
-def test_matches_that_are_overdue_are_counted_over_all_shards(bench, bare_settings):
+def test_matches_that_are_overdue_are_counted_over_all_shards(bench, bare):
     bench.now = ours() - DAY - 3 * HOUR
     bench.challenge(NAG, 1, 5)
     bench.now = ours() - DAY - HOUR
     bench.challenge(NAG, 2)
     bench.now = ours()
     bench.challenge(NAG, 3)
-    finding = said_of_clocks(bare_settings)[1]
+    finding = said_of_clocks(bare)[1]
     assert finding.level is Level.BAD
     assert finding.what == "3 matches are overdue for a reminder or a flag, the oldest for 3 h"
     assert "matchpost serve" in finding.remedy
@@ -247,15 +227,15 @@ def test_matches_that_are_overdue_are_counted_over_all_shards(bench, bare_settin
 @pytest.mark.parametrize(
     ("step", "words"), [(40 * DAY, "set forward by 40 d"), (-2 * HOUR, "set back by 2 h")]
 )
-def test_a_clock_that_was_set_is_told_for_an_hour(bench, bare_settings, step, words):
+def test_a_clock_that_was_set_is_told_for_an_hour(bench, bare, step, words):
     notes = ServerClockRecord(bench.client)
     notes.write(ServerClock(ours(), step, ours() - HOUR // 2 - 30_000))
-    (finding,) = [one for one in said_of_clocks(bare_settings) if one.level is Level.BAD]
+    (finding,) = [one for one in said_of_clocks(bare) if one.level is Level.BAD]
     assert finding.what == (
         f"the server's clock was {words}; no reminder is sent and no flag falls for another 29 min"
     )
     notes.write(ServerClock(ours(), step, ours() - HOUR - 1))
-    assert [one.level for one in said_of_clocks(bare_settings)] == [Level.OK, Level.OK]
+    assert [one.level for one in said_of_clocks(bare)] == [Level.OK, Level.OK]
 
 
 def found(settings: Settings, clock: Callable[[], int] | None = None) -> list[Finding]:
@@ -289,7 +269,7 @@ def test_data_that_was_put_back_is_worth_knowing(settings):
     ],
 )
 def test_a_clock_that_is_off_is_told(settings, apart, level, words):
-    findings = found(settings, lambda: time.time_ns() // 1_000_000 + apart * 1000)
+    findings = found(settings, lambda: ours() + apart * 1000)
     assert said(findings, level, words)
 
 

@@ -14,16 +14,12 @@ import pytest
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from infra.durability.durability import Mode
-from infra.health.heartbeats import Role, read_heartbeats
+from infra.health.heartbeats import Role
 from infra.process import liveness
 from infra.process.liveness import LivenessMonitor, ThreadLiveness
 from infra.process.role_thread import RoleThread, shown_role
-from infra.projections.buckets import SPECS
-from infra.projections.generations import Generations
 from infra.redis.clients import make_client
 from infra.settings.settings import Settings
-from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.cli import gathered
 from services.cli.web import answers_page
@@ -32,7 +28,7 @@ from services.serve.logging import TextLines
 from services.serve.on_demand import ChildOnDemand
 from services.serve.processes import all_children, gathered_roles
 from services.serve.supervisor import Supervisor
-from tests.helpers.served import Player, Served, matches, until
+from tests.helpers.served import until
 from workers.rq_worker import CallingWorker, ForkingWorker, ListedWorker
 
 GATHERED = {Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.MAINTENANCE, Role.ROBOTS}
@@ -196,7 +192,7 @@ def test_a_worker_that_calls_another_process_takes_no_job_and_calls_it_again_whi
         until(lambda number=number: len(begun) == number)
         assert begun[-1] == job.id.encode()
         later = queues[name].enqueue_call("job", timeout=60)
-        time.sleep(0.5)
+        time.sleep(0.2)
         assert len(begun) == number, "the process that is at work takes the next one, too"
         queues[name].remove(later)
         at_work.clear()
@@ -254,9 +250,8 @@ def test_ready_waits_for_a_page_that_is_really_answered(status, answers):
 
 
 def test_roles_with_metrics_are_not_gathered_because_metrics_are_those_of_a_process(tmp_path):
-    assert Settings(data=tmp_path).gathers
-    assert not Settings(data=tmp_path, gather="off").gathers
-    assert not Settings(data=tmp_path, metrics="127.0.0.1:9100").gathers
+    for more, gathers in (({}, True), ({"gather": "off"}, False), ({"metrics": "127.0.0.1:9100"}, False)):  # fmt: skip
+        assert Settings(data=tmp_path, **more).gathers is gathers
     assert set(gathered_roles(Settings(data=tmp_path))) == GATHERED
     for robots in (0, 2):
         some = Settings(data=tmp_path, robots=robots)
@@ -267,35 +262,3 @@ def test_roles_with_metrics_are_not_gathered_because_metrics_are_those_of_a_proc
     assert {child.name for child in alone} == {
         *("worker-1", "side", "scheduler", "maintenance", "publisher", "robots-1")
     }
-
-
-def beats(served: Served) -> dict[Role, int]:
-    with served.queue() as queue:
-        return {beat.role: beat.pid for beat in read_heartbeats(queue)}
-
-
-def title(name: str) -> str:
-    return f"matchpost {name}"
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_a_gathered_process_that_is_killed_in_the_middle_of_a_match_loses_nothing(tmp_path):
-    with Served(tmp_path / "data") as served:
-        # one that is killed while it makes the lists keeps the next one waiting for its lease
-        with served.client() as client:
-            until(lambda: all(Generations(client, spec).live() for spec in SPECS))
-        ((start, *orders),), player = matches(1, 12), Player(served)
-        player.play([start])
-        for number, sent in enumerate(orders):
-            if number % 4 == 1:
-                (pid,) = served.children(title("gathered"))
-                os.kill(pid, signal.SIGKILL)
-                until(lambda pid=pid: set(served.children(title("gathered"))) - {pid})
-            player.play([sent])
-        until(lambda: beats(served).keys() >= GATHERED)
-        until(lambda: served.run("doctor").returncode == 0)
-        done = served.run("rebuild", "--check")
-        assert done.returncode == 0, done.stdout + done.stderr
-        with served.client() as client:
-            assert len(RedisStore(client, Mode.FSYNC).events(start.match)) == 1 + len(orders)

@@ -29,6 +29,7 @@ def replaced(served: Served, program: Path, target: Path, said: str) -> None:
     until(lambda: said in log_of(served))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_server_is_replaced_under_its_players_and_goes_on_if_the_new_program_does_not_start(
     tmp_path,

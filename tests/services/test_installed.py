@@ -6,9 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,18 +40,16 @@ def build_wheel(folder: Path) -> Path:
     return wheel
 
 
-@contextmanager
-def installed(folder: Path) -> Iterator[Path]:
+def lock_install(folder: Path) -> Path:
     """Return the program of the wheel in a fresh environment, which has what the lock names and nothing else."""
     wheel = build_wheel(folder)
     run(sys.executable, "-m", "venv", folder / "fresh")
-    python = folder / "fresh" / "bin" / "python"
-    pip = [python, *PIP[1:]]
+    pip = [folder / "fresh" / "bin" / "python", *PIP[1:]]
     lock = folder / "source" / "requirements.lock"
     run(*pip, "install", "--require-hashes", "--no-deps", "-r", lock)
     run(*pip, "install", "--no-deps", wheel)
     shutil.rmtree(folder / "source")
-    yield python.with_name("matchpost")
+    return folder / "fresh" / "bin" / "matchpost"
 
 
 def pipx_install(folder: Path) -> Path:
@@ -76,8 +71,9 @@ def pipx_install(folder: Path) -> Path:
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_what_pipx_installs_serves_and_plays_in_an_empty_folder(tmp_path: Path):
-    program, port = pipx_install(tmp_path), free_port()
+@pytest.mark.parametrize("install", [pipx_install, lock_install])
+def test_what_is_installed_serves_and_plays_in_an_empty_folder(tmp_path: Path, install):
+    program, port = install(tmp_path), free_port()
     place = tmp_path / "empty"
     place.mkdir()
     # as a new user has it: no setting but a port that is free here
@@ -93,6 +89,7 @@ def test_what_pipx_installs_serves_and_plays_in_an_empty_folder(tmp_path: Path):
             serve.send_signal(signal.SIGUSR2)
             until(lambda: "takes over" in (tmp_path / "log").read_text(), 60)
             assert "Light" in run(program, "do", "torere show 1", cwd=place, env=env)
+            assert "holds" in run(program, "verify", "1", cwd=place, env=env)
         finally:
             serve.terminate()
             serve.wait(60)
@@ -119,39 +116,23 @@ def assert_plays(url: str, serve: "subprocess.Popen[bytes] | None" = None) -> No
             tokens[name] = {"Authorization": f"Bearer {token}"}
         start = {"game": "torere", "players": ["anna", "ben"]}
         board = http.post("/api/matches", json=start, headers=tokens["anna"]).json()["board"]
-        commands = [("ben", {"do": "accept"})]
-        commands += [
-            ("anna", {"do": "move", "move": move}) for move in islice(whole_game("torere"), 1)
-        ]
-        for name, body in commands:
+        move = next(iter(whole_game("torere")))
+        for name, body in (("ben", {"do": "accept"}), ("anna", {"do": "move", "move": move})):
             given = http.post(f"/api/matches/{board}/commands", json=body, headers=tokens[name])
             assert given.is_success, given.text
         assert len(http.get(f"/api/matches/{board}").json()["moves"]) == 1
 
 
-def builder_works() -> bool:
-    """Return whether there is a program that builds images, and it answers."""
-    return (
-        bool(BUILDER)
-        and not subprocess.run(
-            [BUILDER, "info"], capture_output=True, check=False, timeout=60
-        ).returncode
-    )
-
-
 @pytest.mark.long
 def test_the_image_is_built_and_serves_without_rights():
-    if not builder_works():
+    # whether there is a program that builds images, and it answers
+    if (
+        not BUILDER
+        or subprocess.run([BUILDER, "info"], capture_output=True, check=False).returncode
+    ):
         pytest.skip("no podman, docker or buildah answers here, so no image is built")
-    run(
-        BUILDER,
-        "build",
-        "-f",
-        ROOT / "docs/several-machines/Dockerfile",
-        "-t",
-        "matchpost-test",
-        ROOT,
-    )
+    file = ROOT / "docs/several-machines/Dockerfile"
+    run(BUILDER, "build", "-f", file, "-t", "matchpost-test", ROOT)
     if BUILDER == "buildah":  # which runs no container with ports
         made = run(BUILDER, "from", "matchpost-test").strip()
         try:
@@ -163,32 +144,14 @@ def test_the_image_is_built_and_serves_without_rights():
         return
     port = free_port()
     name = f"matchpost-test-{port}"
-    rights = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--tmpfs=/tmp"]
-    rights += [
-        "--tmpfs=/var/lib/matchpost:uid=10001,mode=0700",
-        "-e",
-        "MATCHPOST_HTTP=0.0.0.0:8080",
-    ]
-    run(BUILDER, "run", "-d", "--rm", "--name", name, *rights, "-p", f"127.0.0.1:{port}:8080", "matchpost-test", "serve")  # fmt: skip
+    run(
+        BUILDER, "run", "-d", "--rm", "--name", name, "--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges",
+        "--tmpfs=/tmp", "--tmpfs=/var/lib/matchpost:uid=10001,mode=0700", "-e", "MATCHPOST_HTTP=0.0.0.0:8080",
+        "-p", f"127.0.0.1:{port}:8080", "matchpost-test", "serve",
+    )  # fmt: skip
     try:
         assert_plays(f"http://127.0.0.1:{port}")
         assert run(BUILDER, "exec", name, "id", "-u").strip() == "10001"
         run(BUILDER, "exec", name, "/opt/matchpost/bin/matchpost", "alive", "serve", "--ready")
     finally:
         run(BUILDER, "stop", name)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(900)
-def test_a_wheel_in_a_fresh_environment_serves_and_plays(tmp_path: Path):
-    port = free_port()
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    env |= {"MATCHPOST_DATA": str(tmp_path / "data"), "MATCHPOST_HTTP": f"127.0.0.1:{port}"}
-    with installed(tmp_path) as program, (tmp_path / "log").open("wb") as log:
-        serve = subprocess.Popen([program, "serve"], cwd=tmp_path, env=env, stdout=log, stderr=log)
-        try:
-            assert_plays(f"http://127.0.0.1:{port}", serve)
-            assert "holds" in run(program, "verify", "1", cwd=tmp_path, env=env)
-        finally:
-            serve.terminate()
-            serve.wait(60)

@@ -1,4 +1,4 @@
-"""The published log over HTTP, mirrored as an auditor would do it."""
+"""The published log over HTTP, mirrored as an auditor would do it; also that of a server for members alone."""
 
 from pathlib import Path
 
@@ -9,28 +9,13 @@ from infra.log.key_files import generate_keys, read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.published_log import PublishedLog
 from infra.log.signed_note import SignatureType, Signer, VerifierKey
+from infra.objects.http import HttpObjects
 from infra.objects.location import open_objects
-from infra.objects.port import ObjectNotFoundError
 from services.http.web.render import HEADERS
-from tests.fakes.memory_store import MemoryObjects
-from tests.helpers.api import Api
+from tests.helpers.api import PASSWORD, Api
+from tests.helpers.served import Served, until
 
 LEAVES = [b"leaf %d" % index for index in range(700)]
-
-
-class HttpObjects(MemoryObjects):
-    """Reads a server's published log: an object store of which only `get` is used."""
-
-    def __init__(self, http: httpx.Client) -> None:
-        super().__init__()
-        self._http = http
-
-    def get(self, name: str) -> bytes:
-        answer = self._http.get(f"/log/{name}")
-        if answer.status_code == 404:
-            raise ObjectNotFoundError(name)
-        answer.raise_for_status()
-        return answer.content
 
 
 @pytest.fixture(scope="module")
@@ -50,35 +35,27 @@ def test_an_auditor_copies_and_verifies_the_log_by_its_public_key_alone(api):
     assert len(lines) == 4
     key = VerifierKey.parse(lines[1])
     assert key.name == "play.example.org/log/s01"
-    log = PublishedLog(HttpObjects(api.http), 1, [key])
+    log = PublishedLog(HttpObjects(f"{api.url}/log"), 1, [key])
     assert log.refresh() == 700
     assert list(log.leaves(0, 700)) == LEAVES
 
 
-def test_checkpoints_are_fresh_and_tiles_never_change(api):
-    def cached(path: str) -> str:
+def test_checkpoints_are_fresh_tiles_never_change_and_nothing_else_is_served(api):
+    cached = {}
+    for path in ("checkpoint", "tile/0/000", "tile/0/002.p/188", "tile/1/000.p/2", "tile/entries/001"):  # fmt: skip
         answer = api.http.get(f"/log/s01/{path}")
         assert answer.status_code == 200
-        return str(answer.headers["cache-control"])
-
-    assert cached("checkpoint") == "public, max-age=1"
-    for path in ("tile/0/000", "tile/0/002.p/188", "tile/1/000.p/2", "tile/entries/001"):
-        assert cached(path).endswith("immutable")
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
+        cached[path] = answer.headers["cache-control"]
+    assert cached.pop("checkpoint") == "public, max-age=1"
+    assert all(one.endswith("immutable") for one in cached.values())
+    for path in (
         "s01/tile/0/001x", "s01/tile/0/003", "s01/tile/9/000", "s01/tile/0/000.p/0", "s01/nothing",
         "s01/boards/000", "s02/checkpoint", "keys/log-key", "s1/checkpoint",
         "s01/%2e%2e/%2e%2e/keys/log-key", "s01/tile/0/..%2f..%2f..%2f..%2fkeys%2flog-key", "s01/",
         "s01/tile/0/000%00",
-    ],
-)  # fmt: skip
-def test_nothing_else_is_served(api, path):
-    answer = api.http.get(f"/log/{path}")
-    assert answer.status_code == 404
-    assert b"PRIVATE" not in answer.content
+    ):  # fmt: skip
+        answer = api.http.get(f"/log/{path}")
+        assert (answer.status_code, b"PRIVATE" in answer.content) == (404, False), path
 
 
 def test_the_page_shows_the_latest_checkpoints(api):
@@ -94,3 +71,28 @@ def test_the_page_shows_the_latest_checkpoints(api):
     log.replace("s01/witnessed", (note + line).encode(), None)
     said = "The first 700 entries are cosigned by w1.example.org."
     assert said in api.http.get("/log").text
+
+
+def test_a_log_for_members_is_witnessed_and_checked_with_the_token_of_one(tmp_path):
+    with Served(tmp_path / "data", {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
+        signups = [f"signup {name} {PASSWORD}" for name in ("alice", "bob")]
+        served.do(*signups, "pow2 challenge alice bob")
+        assert served.run("admission", "--visible-to", "members").returncode == 0
+        log = f"{served.url}/log"
+        assert httpx.get(f"{log}/s00/checkpoint").status_code == 401
+        asked = {"userid": "alice", "password": PASSWORD, "label": "a mirror", "scopes": ["read"]}
+        token = httpx.post(f"{served.url}/api/tokens", json=asked).json()["token"]
+        authorised = {"Authorization": f"Bearer {token}"}
+        until(lambda: httpx.get(f"{log}/s00/checkpoint", headers=authorised).is_success)
+        witness = ("witness", "--name", "w.example.org/1", "--follow", served.url, "--once")
+        check = ("verify", "--mirror", log)
+        for command in ((*witness, "--folder", str(tmp_path / "without")), check):
+            refused = served.run(*command)
+            said = refused.stdout + refused.stderr
+            assert ("the answer is 401" in said, token in said) == (True, False)
+        served.env["MATCHPOST_LOG_TOKEN"] = token
+        seen = served.run(*witness, "--folder", str(tmp_path / "witness"))
+        assert (seen.returncode, "cosigned: " in seen.stderr) == (0, True)
+        checked = served.run(*check)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+        assert "1 of 1 matches hold" in checked.stdout

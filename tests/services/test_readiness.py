@@ -30,12 +30,6 @@ from tests.helpers.served import Served, queue_of, until
 
 
 @pytest.fixture
-def api(tmp_path: Path) -> Iterator[Api]:
-    with Api(tmp_path) as api:
-        yield api
-
-
-@pytest.fixture
 def redis(api: Api) -> Iterator[Redis]:
     with api.server.client() as client:
         yield client
@@ -86,9 +80,13 @@ def test_a_full_server_is_not_ready_and_nothing_is_lost(api, redis):
     assert one.move(board, "m13-j7").status_code == 200
 
 
-def test_a_server_that_hangs_is_not_ready(api, redis):
+def test_a_server_without_seeds_or_that_hangs_is_not_ready(api, redis):
+    beat, queue = Heartbeat(Role.WORKER, "1", lost=lambda: [2]), queue_of(redis)
+    beat.write(redis, queue)
+    assert "no command worker has the seeds of shards 2" in unready(api)
+    beat.remove(queue)
+    until(lambda: is_ready(api))
     pid = redis.info("server")["process_id"]
-    assert is_ready(api)
     os.kill(pid, signal.SIGSTOP)
     try:
         assert "does not answer within" in unready(api)
@@ -169,12 +167,3 @@ def test_every_node_that_is_not_durable_is_named_by_readyz_and_the_doctor(
         wrong = f"node 127.0.0.1:{node.port}: the server's setting 'appendfsync' is 'everysec'"
         assert wrong in sentence
         assert found.what.startswith(wrong)
-
-
-def test_a_server_without_seeds_is_not_ready(api, redis):
-    beat = Heartbeat(Role.WORKER, "1", lost=lambda: [2])
-    queue = queue_of(redis)
-    beat.write(redis, queue)
-    assert "no command worker has the seeds of shards 2" in unready(api)
-    beat.remove(queue)
-    until(lambda: is_ready(api))

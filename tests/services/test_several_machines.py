@@ -1,7 +1,8 @@
 """A server on two machines with data directories of their own, and over TLS."""
 
+import asyncio
+import os
 import random
-import subprocess
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
@@ -14,9 +15,9 @@ from redis import Redis
 from infra.health.heartbeats import Role, read_heartbeats
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import Accounts, MailAddress
+from infra.redis.clients import make_async_client, make_client
 from tests.fakes.sink import Sink
-from tests.helpers.clusters import free_ports, running
-from tests.helpers.forked import SCRIPT
+from tests.helpers.forked import run_command
 from tests.helpers.games import whole_game
 from tests.helpers.machines import (
     ROLES,
@@ -25,10 +26,10 @@ from tests.helpers.machines import (
     WebPlayer,
     data_client,
     machines,
-    shared_settings,
     wait_for_roles,
     web_url,
 )
+from tests.helpers.own_servers import one_server
 from tests.helpers.served import until
 from tests.helpers.tls import TlsProxy, make_certificate
 
@@ -145,76 +146,26 @@ def check_all(both: list[Machine]) -> None:
         assert "can't be used" not in machine.log
 
 
-class TlsPair(Servers):
-    """Two servers whose users come by TLS."""
-
-    def __init__(self, folder: Path, certificate: Path, key: Path) -> None:
-        super().__init__(folder)
-        self._certificate = certificate
-        self._proxies = [
-            TlsProxy(node.port, certificate, key) for node in (*self.nodes, self.queue)
-        ]
-
-    def start(self) -> None:
-        super().start()
-        for proxy in self._proxies:
-            proxy.__enter__()
-
-    def stop(self) -> None:
-        for proxy in self._proxies:
-            proxy.__exit__()
-        super().stop()
-
-    def urls(self, role: str) -> dict[str, str]:
-        return {
-            name: url.replace("redis://", "rediss://").replace(str(node.port), str(proxy.port))
-            + f"?ssl_ca_certs={self._certificate}"
-            for (name, url), node, proxy in zip(
-                super().urls(role).items(), (*self.nodes, self.queue), self._proxies, strict=True
-            )
-        }
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
+def test_servers_are_used_over_tls_and_another_certificate_is_refused(tmp_path):
     certificate, key = make_certificate(tmp_path, "server")
-    servers = TlsPair(tmp_path / "servers", certificate, key)
-    (port,) = free_ports(1)
-    environment = shared_settings(tmp_path / "shared") | {"MATCHPOST_HTTP": f"127.0.0.1:{port}"}
-    with running(servers):
-        one = Machine(tmp_path / "one", servers, environment)
-        try:
-            yield one
-        finally:
-            for role in list(one.processes):
-                one.kill(role)
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_moves_are_played_over_tls_and_another_certificate_is_refused(machine, tmp_path):
-    machine.run("prepare")
-    machine.start("worker", "web")
-    until(lambda: "Application startup complete" in machine.log, 60)
-    ann, bob = (WebPlayer([web_url(machine)], name) for name in ("ann", "bob"))
-    for player in (ann, bob):
-        player.sign_up()
-    board = ann.start("torere", "ann", "bob")
-    bob.accept(board)
-    assert ann.match(board)["state"] == "active"
-    ann.close()
-    bob.close()
     other, _ = make_certificate(tmp_path, "other")
-    ours = machine.environment("operator")
-    url = ours["MATCHPOST_REDIS_URL"].replace("server.pem", other.name)
-    done = subprocess.run(
-        [SCRIPT, "worker"],
-        env={**ours, "MATCHPOST_REDIS_URL": url},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+
+    async def ping(url: str) -> bool:
+        async with make_async_client(url) as client:
+            return bool(await client.ping())
+
+    with (
+        one_server(tmp_path / "node") as node,
+        node.client() as admin,
+        TlsProxy(node.port, certificate, key) as proxy,
+    ):
+        admin.acl_setuser("tls", enabled=True, passwords=["+pass-word"], keys=["*"], commands=["+@all"])  # fmt: skip
+        url = f"rediss://tls:pass-word@127.0.0.1:{proxy.port}?ssl_ca_certs="
+        with make_client(f"{url}{certificate}") as client:
+            assert client.ping()
+        assert asyncio.run(ping(f"{url}{certificate}"))
+        wrong = ["--redis-url", f"{url}{other}", "--data", str(tmp_path / "data")]
+        done = run_command(["worker", *wrong], os.environ)
     assert done.returncode == 2
     assert "certificate verify failed" in done.stderr
-    assert "pass-operator" not in done.stderr
+    assert "pass-word" not in done.stderr

@@ -59,20 +59,31 @@ def python(name: str, code: str, *arguments: str, **options) -> ProcessChild:
     return ProcessChild(name, [sys.executable, "-c", code, *arguments], **options)
 
 
+def watched(code: str, *arguments: str, name: str = "worker-1", **options) -> ProcessChild:
+    return python(name, code, *arguments, watched=True, **options)
+
+
 def stop() -> None:
     """Tell the supervisor of this process to stop."""
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def stop_when(condition: Callable[[], object]) -> Callable[[], None]:
-    """A tick that stops the supervisor when a condition holds, or after a minute."""
-    deadline = time.monotonic() + 60
+def stop_when(condition: Callable[[], object], seconds: float = 60) -> Callable[[], None]:
+    """A tick that stops the supervisor when a condition holds, or after so many seconds."""
+    deadline = time.monotonic() + seconds
 
     def tick() -> None:
         if condition() or time.monotonic() > deadline:
             stop()
 
     return tick
+
+
+def supervise(
+    child: ProcessChild, seconds: float, condition: Callable[[], object] = lambda: False
+) -> None:
+    """Look after a child until a condition holds, or for so many seconds."""
+    Supervisor([child], stop_when(condition, seconds), 0.02).run()
 
 
 def has_ended(pid: int) -> bool:
@@ -89,8 +100,11 @@ def starts(caplog: pytest.LogCaptureFixture, name: str) -> int:
 
 
 @pytest.fixture(autouse=True)
-def logged(caplog: pytest.LogCaptureFixture) -> None:
+def soon(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """A silence of half a second is too long, and is looked for often."""
     caplog.set_level(logging.INFO)
+    monkeypatch.setattr(liveness, "SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(supervisor_module, "_WATCH_SECONDS", 0.02)
 
 
 def test_a_killed_child_is_started_again_and_its_end_logged(caplog):
@@ -126,9 +140,8 @@ def test_the_foundation_is_started_first_and_ended_last():
             assert self.name != "base" or upper.poll() is not None
             super().terminate()
 
-    argv = [sys.executable, "-c", FOREVER]
-    upper = Named("upper", argv)
-    Supervisor([upper], lambda: None, depends_on=[Named("base", argv)]).run(started=stop)
+    upper, base = (Named(name, [sys.executable, "-c", FOREVER]) for name in ("upper", "base"))
+    Supervisor([upper], lambda: None, depends_on=[base]).run(started=stop)
     assert events == ["start base", "start upper", "end upper", "end base"]
 
 
@@ -157,8 +170,7 @@ def test_a_signal_stops_the_program_in_good_order(tmp_path, request_to_stop):
     with program:
         program.send_signal(request_to_stop)
         out, log = program.communicate(timeout=60)
-    assert out == b"done\n"
-    assert program.returncode == 0
+    assert (out, program.returncode) == (b"done\n", 0)
     assert all(has_ended(pid) for pid in children)
     assert b"INFO worker-2 was still at work and is cut off" in log
     assert b"worker-1" not in log
@@ -166,17 +178,12 @@ def test_a_signal_stops_the_program_in_good_order(tmp_path, request_to_stop):
 
 def test_signals_that_come_together_are_one_request_and_a_later_one_hurries(tmp_path, wait_until):
     program, children = run_program(tmp_path, 600)
-
-    def hurried() -> bool:
-        program.send_signal(signal.SIGTERM)
-        return has_ended(children[1])
-
     with program:
         program.send_signal(signal.SIGTERM)
         program.send_signal(signal.SIGINT)
         wait_until(lambda: has_ended(children[0]))
         assert not has_ended(children[1])
-        wait_until(hurried)
+        wait_until(lambda: program.send_signal(signal.SIGTERM) or has_ended(children[1]))
         # the last of many signals may meet a program that is already past its handlers
         assert program.wait(60) in (0, -signal.SIGTERM)
 
@@ -238,18 +245,6 @@ STARTING = BEGIN + (
 )
 
 
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A silence of half a second is too long, and is looked for often."""
-    monkeypatch.setattr(liveness, "SILENCE_SECONDS", 0.5)
-    monkeypatch.setattr(supervisor_module, "_WATCH_SECONDS", 0.02)
-
-
-def watched(code: str, *arguments: str) -> ProcessChild:
-    argv = [sys.executable, "-c", code, *arguments]
-    return ProcessChild("worker-1", argv, watched=True)
-
-
 def begun(child: ProcessChild) -> bool:
     """Whether a child has given a sign of life."""
     return child._pulse is not None and child._pulse._seen
@@ -265,22 +260,11 @@ class Since:
         return time.monotonic() - self.began if self.began else 0.0
 
 
-def supervise(child: ProcessChild, seconds: float, condition: object = None) -> None:
-    """Look after a child until a condition holds, or for so many seconds."""
-    end = time.monotonic() + seconds
-
-    def tick() -> None:
-        if time.monotonic() > end or (callable(condition) and condition()):
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    Supervisor([child], tick, 0.02).run()
-
-
 @pytest.mark.parametrize("code", [LOOPING, STUCK])
 def test_a_child_that_does_not_get_on_is_replaced(code, tmp_path):
     starts = tmp_path / "starts"
     starts.write_text("")
-    supervise(watched(code, str(starts)), 20, lambda: len(starts.read_text()) > 1)
+    supervise(watched(code, str(starts)), 60, lambda: len(starts.read_text()) > 1)
     assert len(starts.read_text()) == 2
 
 
@@ -335,12 +319,7 @@ def test_who_waits_for_a_server_that_hangs_is_left_alone(tmp_path, caplog):
         pid = server.pid
         assert pid is not None
 
-        def stop() -> bool:
-            if begun(child):
-                os.kill(pid, signal.SIGSTOP)
-            return False
-
-        supervise(child, 4, stop)
+        supervise(child, 4, lambda: begun(child) and os.kill(pid, signal.SIGSTOP))
         os.kill(pid, signal.SIGCONT)
     assert "no sign of life" not in caplog.text
 
@@ -351,21 +330,19 @@ def test_a_service_manager_hears_that_a_process_serves_and_is_alive(name, tmp_pa
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(place.replace("@", "\0"))
         manager.settimeout(60)
-        for watchdog, heard in ((os.getpid(), [b"READY=1", b"WATCHDOG=1"]), (1, [b"READY=1"] * 2)):
+        for watchdog, wanted in ((os.getpid(), {b"READY=1", b"WATCHDOG=1"}), (1, {b"READY=1"})):
             environ = {
                 "NOTIFY_SOCKET": place, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(watchdog),
             }  # fmt: skip
             report = service_manager(environ)
             assert environ == {}, "children must not report in its place"
-            for _ in heard:
-                report(SERVING)
-                report(BEAT)
-            assert [manager.recv(100) for _ in heard] == heard
-            manager.setblocking(False)
-            with suppress(BlockingIOError):
-                while manager.recv(100):
-                    continue
-            manager.settimeout(60)
+            report(SERVING)
+            report(BEAT)
+            report(SERVING)
+            heard = [manager.recv(100)]
+            while heard.count(b"READY=1") < 2:
+                heard.append(manager.recv(100))
+            assert set(heard) == wanted
 
 
 def test_alive_knows_what_starts_serves_hangs_and_has_ended(tmp_path, capsys):
@@ -374,7 +351,7 @@ def test_alive_knows_what_starts_serves_hangs_and_has_ended(tmp_path, capsys):
         return code, capsys.readouterr().out
 
     assert said() == (1, f"no worker runs here with the data directory {tmp_path}\n")
-    child = ProcessChild("worker-1", [sys.executable, "-c", STARTING, str(tmp_path)])
+    child = python("worker-1", STARTING, str(tmp_path))
     child.start()
     name = f"worker-{socket.gethostname()}-{child.pid}"
     until(lambda: said()[0] == 0)
@@ -401,7 +378,8 @@ def stopped(*pids: int) -> Iterator[None]:
     with ExitStack() as stack:
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
-            stack.callback(go_on, pid)
+            stack.enter_context(suppress(ProcessLookupError))
+            stack.callback(os.kill, pid, signal.SIGCONT)
         yield
 
 
@@ -414,13 +392,6 @@ def are_at_work(served: Served) -> bool:
         answer = httpx.get(f"{served.url}/healthz", trust_env=False, timeout=60)
         return bool(answer.is_success and client.exists(keys.projection("ratings", "live")))
     return False
-
-
-def go_on(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGCONT)
-    except ProcessLookupError:
-        return
 
 
 @pytest.mark.long
@@ -493,8 +464,7 @@ def test_a_request_to_stop_ends_a_server_that_is_loading(tmp_path):
     finally:
         signal.signal(signal.SIGALRM, alarm)
         loading.stop()
-    assert loading.load_seconds == 0
-    assert worker.pid is None
+    assert (loading.load_seconds, worker.pid) == (0, None)
 
 
 def test_a_stop_takes_three_seconds_at_most():
@@ -507,15 +477,10 @@ def test_a_stop_takes_three_seconds_at_most():
 
 def test_the_start_is_reported_when_all_serve_but_those_that_can_not_start():
     late = watched(BEGIN + "time.sleep(0.5); LIVENESS.serving(); time.sleep(600)")
-    argv = [sys.executable, "-c", "raise SystemExit(2)"]
-    failing = ProcessChild("publisher", argv, watched=True, needed=False)
+    failing = watched("raise SystemExit(2)", name="publisher", needed=False)
     awaited: list[bool] = []
-
-    def started() -> None:
-        awaited.append(late.is_awaited)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    Supervisor([late, failing], lambda: None).run(started)
+    supervisor = Supervisor([late, failing], lambda: None)
+    supervisor.run(lambda: (awaited.append(late.is_awaited), stop()))
     assert awaited == [False]
 
 

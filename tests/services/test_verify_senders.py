@@ -1,10 +1,8 @@
-"""`verify` holds for what every kind of sender leads to, and for a whole match of every game."""
+"""`verify` holds for what every kind of sender leads to; tests/app/test_whole_games.py plays a match of every game."""
 
-import random
 from hashlib import sha256
 from typing import get_args
 
-import pytest
 from msgspec.structs import replace
 
 from domain.clocks.time_control import DAY
@@ -25,13 +23,12 @@ from domain.match.events import Event, Flagged, Nagged
 from domain.match.history import decode_event, unpack_snapshot
 from domain.match.state import position_of
 from domain.records import command_id
-from domain.rules import all_rules, rules_by_id, rules_id
+from domain.rules import rules_by_id
 from domain.tournament.events import TournamentEventBody
 from infra.audit.stored_match import check
 from infra.store.port import Store
 from services.app import imports
 from services.language import Language
-from tests.fakes.app import PASSWORDS
 from tests.helpers.api import PASSWORD, Api, until
 from tests.helpers.doctor import damaged_matches
 from tests.helpers.timed import act_when_due
@@ -93,8 +90,7 @@ def by_a_vacation(api: Api) -> set[type]:
     api.caught_up()
     for value in ("5", "back"):
         assert not Language(api.parts).do(f"vacation {one.name} {PASSWORD} {value}").refused
-    wanted = {events.Absent, events.Returned}
-    heard(api, board, wanted)
+    heard(api, board, {events.Absent, events.Returned})
     return kinds_of(api.parts.store, board)
 
 
@@ -123,11 +119,9 @@ def by_silence_before_a_draw(api: Api) -> set[type]:
     """A match whose challenger commits to a text, has it in a browser, and never reveals it."""
     one, other = api.players()
     asked = {
-        "game": "powerdrain",
-        "players": [one.name, other.name],
-        "terms": ["--gather", *TIMED],
+        "game": "powerdrain", "players": [one.name, other.name], "terms": ["--gather", *TIMED],
         "commitment": sha256(b"mine").hexdigest(),
-    }
+    }  # fmt: skip
     board = one.post("/api/matches", asked).json()["board"]
     assert other.give(board, {"do": "accept"}).json()["accepted"]
     api.parts.seen_texts.note(one.account, [board], api.parts.store.now())
@@ -141,11 +135,10 @@ def by_commands_of_before_commitments(api: Api) -> set[type]:
     ids = [command_id("api", seats[0], f"old {number} {seats[1].hex()}") for number in range(2)]
     board = api.parts.store.allocate(ids[0])
     start = StartMatch(rules="powerdrain/1", options=(), seats=seats, text=b"mine", gather=True)
-    for sent in (
-        CommandEnvelope(board, ids[0], seats[0], start),
-        CommandEnvelope(board, ids[1], seats[1], AnswerOffer(accept=True, text=b"ours")),
+    for id_, seat, sent in zip(
+        ids, seats, (start, AnswerOffer(accept=True, text=b"ours")), strict=True
     ):
-        api.parts.gateway.submit_all([sent])
+        api.parts.gateway.submit_all([CommandEnvelope(board, id_, seat, sent)])
     heard(api, board, {events.MatchStarted})
     return kinds_of(api.parts.store, board)
 
@@ -156,7 +149,8 @@ def by_arbiters(api: Api) -> set[type]:
     board = api.begun(one, other, terms=TIMED)
     assert one.move(board, "m13-j7").is_success
     assert other.give(board, {"do": "resign"}).is_success
-    (player, rival), text = seats_of(api, board), bytes(32)
+    (player, rival) = unpack_snapshot(api.parts.store.snapshots([board])[0]).state.seats
+    text = bytes(32)
     claim = len(api.parts.store.events(board)) + 1
     ruling = GiveRuling(claim=claim, upheld=True, text=text)
     asked = [
@@ -174,10 +168,6 @@ def by_arbiters(api: Api) -> set[type]:
         codes.append(api.parts.gateway.send(CommandEnvelope(board, id_, actor, command), 0).code)
     assert codes == ["unknown-ply", "", "not-an-arbiter", "", "", "not-an-arbiter", ""]
     return kinds_of(api.parts.store, board)
-
-
-def seats_of(api: Api, board: int) -> tuple[bytes, ...]:
-    return unpack_snapshot(api.parts.store.snapshots([board])[0]).state.seats
 
 
 def by_an_operator(api: Api) -> set[type]:
@@ -245,37 +235,3 @@ def test_a_return_that_waited_until_its_day_was_over_holds(terminal):
     )
     assert terminal.app.gateway.send(late, 0).accepted
     assert "holds" in check(store, board)
-
-
-NAMES = tuple(PASSWORDS)
-MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
-
-PLIES = 60
-"""After which a puzzle, which would go on, is done."""
-
-
-def state_of(terminal, board):
-    return unpack_snapshot(terminal.app.store.snapshots([board])[0]).state
-
-
-@pytest.mark.parametrize(
-    ("rules", "players"), MATCHES, ids=[f"{rules_id(r)}-{n}" for r, n in MATCHES]
-)
-def test_a_whole_match_is_played_by_typing_and_holds(terminal, rules, players):
-    chance = random.Random(rules.key)
-    started = terminal.do(f"{rules.key} challenge {' '.join(NAMES[:players])}")
-    assert started.code == "", started
-    board = int(started.sentence.split()[1].rstrip(","))
-    if players > 1:
-        terminal.accept(board, *NAMES[1:players], game=rules.key)
-    while not (state := state_of(terminal, board)).over:
-        legal = list(rules_by_id(state.rules).legal_moves(position_of(state)))
-        if "done" in legal and state.ply < PLIES and len(legal) > 1:
-            legal.remove("done")
-        move = "done" if "done" in legal and state.ply >= PLIES else chance.choice(legal)
-        answer = terminal.move_in(rules.key, board, NAMES[state.next], f"{move}#{state.ply}")
-        assert answer.code == "", answer
-        assert f"played {move}" in answer.sentence
-    assert "the match is over" in terminal.do(f"{rules.key} show {board}").text
-    assert terminal.do(f"{rules.key} show {board}#1 {board}#0").code == ""
-    assert check(terminal.app.store, board).startswith(f"match {board} holds")
