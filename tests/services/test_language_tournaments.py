@@ -84,9 +84,9 @@ def test_a_tournament_is_typed_from_its_draft_to_its_places(hall: Hall) -> None:
     hall.lose("bob")
     assert hall.said("tournament 1").partition("Table\n")[2].splitlines() == [
         "                 1 2 3",
-        " 1   2  alice 1  * + .",
-        " 1   3  carol 1  . + *",
-        " 3   1  bob   0  - * -",
+        " 1   2  alice 1  + * .",
+        " 1   3  carol 1  + . *",
+        " 3   1  bob   0  * - -",
     ]
     assert hall.refused("tournament confirm 1 alice mad-hatter")[0] == Code.TOO_EARLY
     hall.lose("alice")

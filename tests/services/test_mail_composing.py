@@ -27,7 +27,14 @@ from tests.fakes.app import PASSWORDS, Terminal
 from tests.helpers.sentences import english_in
 
 NAMES = tuple(PASSWORDS)
-MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
+QUICK = (("pow2", 2), ("halves", 3), ("powerdrain", 2), ("one", 1))
+MATCHES = [
+    pytest.param(
+        rules, players, id=f"{rules_id(rules)}-{players}", marks=() if (rules.key, players) in QUICK else pytest.mark.long
+    )
+    for rules in all_rules()
+    for players in rules.players
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -103,9 +110,7 @@ def in_language(terminal: Terminal, language: str) -> None:
         terminal.app.accounts.change_of(account, lambda old: replace(old, language=language))
 
 
-@pytest.mark.parametrize(
-    ("rules", "players"), MATCHES, ids=[f"{rules_id(r)}-{n}" for r, n in MATCHES]
-)
+@pytest.mark.parametrize(("rules", "players"), MATCHES)
 def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing, rules, players):
     chance = random.Random(rules.key)
     board = terminal.begin(f"{rules.key} challenge {' '.join(NAMES[:players])}")
