@@ -17,6 +17,10 @@ from typing import Any
 import pytest
 
 from domain.errors import Code, Refusal
+from infra.log.key_files import read_public_keys
+from infra.log.names import shard_key
+from infra.log.receipts import KEY_SUFFIX, open_receipt, read_receipt
+from infra.redis.keys import DURABILITY, HEARTBEATS
 from infra.settings.settings import Settings
 from infra.valkey.directory import DataDirectory
 from services.cli import do_protocol
@@ -69,6 +73,11 @@ def run_beside(
 ) -> subprocess.CompletedProcess[str]:
     """Run `matchpost do` with further variables."""
     return run_command(["do", *words], {**server.env, **env}, typed)
+
+
+def new_match(server: Served) -> int:
+    done = server.run("do", "--data", str(server.data), "pow2 challenge alice bob")
+    return int(done.stdout.split()[1].rstrip(","))
 
 
 def imported(server: Served, *lines: str) -> list[str]:
@@ -176,8 +185,7 @@ def test_a_token_that_was_ended_says_how_to_log_in_again(
 
 def test_a_command_in_a_match_has_the_fields_of_its_outcome_as_json(elsewhere: Served) -> None:
     def moved(*flags: str) -> dict[str, Any]:
-        begun = elsewhere.run("do", "--data", str(elsewhere.data), "pow2 challenge alice bob")
-        board = int(begun.stdout.split()[1].rstrip(","))
+        board = new_match(elsewhere)
         line = f"pow2 move {board} alice mad-hatter m13-j7"
         done = elsewhere.run("do", "--json", *flags, line)
         found: dict[str, Any] = json.loads(done.stdout)
@@ -191,6 +199,57 @@ def test_a_command_in_a_match_has_the_fields_of_its_outcome_as_json(elsewhere: S
         assert len(found.pop("id")) == 32
         assert found.pop("index") >= 0
         assert found == {"code": "", "accepted": True, "message": "", "seq": 2}
+
+
+def test_an_outcome_that_is_not_waited_for_is_unknown(server: Served) -> None:
+    board = new_match(server)
+    line = f"pow2 move {board} alice mad-hatter m13-j7"
+    done = run_beside(server, "--wait", "0", "--key", "k", line)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"pending: match {board}: the command was taken")
+    done = run_beside(server, "--wait", "10", "--key", "k", line)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("is_here", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_the_receipt_of_a_move_is_in_the_file_and_a_repetition_has_the_same(
+    server: Served, tmp_path: Path, *, is_here: bool
+) -> None:
+    flags = [] if is_here else ["--url", server.url]
+    line = f"pow2 move {new_match(server)} alice mad-hatter m13-j7"
+    first, second = tmp_path / "first", tmp_path / "second"
+    done = server.run(*flags, "do", "--key", "k2", line, "--receipt", str(first))
+    assert (done.returncode, done.stderr) == (0, "")
+    note = first.read_text("utf-8")
+    shard = int(read_receipt(note).origin[-2:])
+    keys = read_public_keys(server.data / "keys", "receipts-key")
+    assert open_receipt(note, [shard_key(key, shard, KEY_SUFFIX) for key in keys]).seq == 2
+    assert stat.S_IMODE(first.stat().st_mode) == 0o600
+    again = server.run(*flags, "do", "--key", "k2", line, f"--receipt={second}")
+    assert again.stdout == done.stdout
+    assert second.read_bytes() == first.read_bytes()
+    assert {file.name for file in tmp_path.iterdir()} == {"first", "second"}
+
+
+def test_no_password_is_in_the_logs_or_the_data(server: Served) -> None:
+    kept = (server.data.parent / "serve.log").read_bytes()
+    for path in server.data.rglob("*"):
+        if path.is_file():
+            kept += path.read_bytes()
+    assert b"pow2" in kept
+    assert b"mad-hatter" not in kept
+    assert b"yes-we-can" not in kept
+
+
+def test_jobs_and_leases_are_with_the_queue_and_nothing_else_is(server: Served) -> None:
+    with server.client() as data, server.queue() as queue:
+        until(lambda: queue.exists("rq:workers"))
+        assert not data.keys("rq:*")
+        assert not data.keys("{lease:*")
+        names = {name.decode() for name in queue.scan_iter()}
+        known = ("rq:", "{lease:", DURABILITY, HEARTBEATS)
+        signals = [name for name in names if not name.endswith(":published")]
+        assert not [name for name in signals if not name.startswith(known)]
 
 
 @pytest.mark.long

@@ -178,7 +178,8 @@ def test_the_drawing_has_the_largest_size_that_fits_and_a_place_is_clicked(api, 
 
 def test_the_next_match_that_waits_is_opened_and_an_invitation_is_answered(api, pair, tmp_path):
     one, other, board = pair
-    second, third = (api.match(two, one, game="torere") for two in (other, api.player()))
+    # the newest invitation comes first
+    third, second = (api.match(two, one, game="torere") for two in (api.player(), other))
     assert one.move(board, "m13-j7").is_success
     api.caught_up()
 
