@@ -57,7 +57,7 @@ def bob(server: Served, tokens: dict[str, str], tmp_path: Path) -> Iterator[Clie
 
 
 def new_match(alice: Client) -> int:
-    return alice.start({"game": "pow2", "players": ["alice", "bob"]}).board
+    return int(alice.post("/api/matches", {"game": "pow2", "players": ["alice", "bob"]})["board"])
 
 
 def test_a_match_is_played_and_followed(server: Served, alice: Client, bob: Client) -> None:

@@ -2,7 +2,7 @@
 
 import io
 import json
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -154,7 +154,7 @@ BEGUN = (
 )  # fmt: skip
 
 
-@examples(300, 10_000)
+@examples(200, 10_000)
 @given(request=st.dictionaries(st.sampled_from(FIELDS), JSON), begun=st.sampled_from(BEGUN))
 def test_any_object_is_answered(request, begun):
     asked = begun | request
@@ -304,8 +304,8 @@ def test_the_largest_table_fits_a_line_and_is_judged_at_once():
     request = TABLE | {"players": 10_000, "matches": matches, "tiebreaks": tiebreaks}
     line = json.dumps(request).encode()
     assert len(line) < LINE_LIMIT
-    began = perf_counter()
+    began = process_time()
     answer = judge(line)
-    assert perf_counter() - began < 5  # 0.3 s on a quiet machine
+    assert process_time() - began < 5  # 0.3 s on a quiet machine
     assert [row["player"] for row in answer["table"]] != list(range(10_000))
     assert sum(row["points"] for row in answer["table"]) == len(matches)
