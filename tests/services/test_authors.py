@@ -4,11 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 
 from services.cli.main import main
 from services.serve.processes import console_script
+from tests.helpers.api import client_of
 from tests.helpers.sample_game import install
 from tests.helpers.served import until
 
@@ -90,21 +90,21 @@ def test_the_playground_shows_a_change_and_keeps_the_board_where_a_change_breaks
         try:
             assert process.stdout is not None
             url = process.stdout.readline().removeprefix("Open ").partition(" ")[0]
-            server = url.removesuffix("/games/five/try")
-            assert (
-                '<script type="module" src="/playground.js"></script></head>' in httpx.get(url).text
-            )
-            assert httpx.get(f"{server}/games/five/try/moves").json()["ply"] == 0
-            first = httpx.get(f"{server}/playground-version").text
-            rules.write_text(rules.read_text().replace('title = "Five"', 'title = "Quintet"'))
-            until(lambda: httpx.get(f"{server}/playground-version").text != first, 60)
-            assert "Quintet" in httpx.get(url).text
-            rules.write_text(rules.read_text() + "\nthis is no Python\n")
-            said = ""
-            while "invalid syntax" not in said:
-                said = process.stdout.readline()
-                assert process.poll() is None
-            assert "Quintet" in httpx.get(url).text
+            game = "/games/five/try"
+            with client_of(url.removesuffix(game)) as client:
+                script = '<script type="module" src="/playground.js"></script></head>'
+                assert script in client.get(game).text
+                assert client.get(f"{game}/moves").json()["ply"] == 0
+                first = client.get("/playground-version").text
+                rules.write_text(rules.read_text().replace('title = "Five"', 'title = "Quintet"'))
+                until(lambda: client.get("/playground-version").text != first, pause=0.5)
+                assert "Quintet" in client.get(game).text
+                rules.write_text(rules.read_text() + "\nthis is no Python\n")
+                said = ""
+                while "invalid syntax" not in said:
+                    said = process.stdout.readline()
+                    assert process.poll() is None
+                assert "Quintet" in client.get(game).text
         finally:
             process.terminate()
             process.wait(30)
