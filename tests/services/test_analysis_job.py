@@ -28,13 +28,7 @@ from infra.store.analyses import (
     AnalysisProgress,
     StoredAnalysis,
 )
-from services.app.matches import (
-    analyse,
-    analysis_of,
-    load_state,
-    may_be_analysed,
-    start_analysis,
-)
+from services.app.matches import analyse, analysis_of, load_state, may_be_analysed, start_analysis
 from tests.helpers.analysing import do_jobs, listening
 
 MOVES = ("m13-j7", "a13-d7", "m1-i3")
