@@ -97,7 +97,7 @@ def test_the_playground_shows_a_change_and_keeps_the_board_where_a_change_breaks
                 assert client.get(f"{game}/moves").json()["ply"] == 0
                 first = client.get("/playground-version").text
                 rules.write_text(rules.read_text().replace('title = "Five"', 'title = "Quintet"'))
-                until(lambda: client.get("/playground-version").text != first, pause=0.5)
+                until(lambda: client.get("/playground-version").text != first, 120, 0.5)
                 assert "Quintet" in client.get(game).text
                 rules.write_text(rules.read_text() + "\nthis is no Python\n")
                 said = ""
