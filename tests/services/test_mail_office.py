@@ -10,7 +10,6 @@ from infra.languages.wording import wording
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import Accounts, MailAddress
 from infra.people.rate_limits import _hashed
-from services.app.messages import inbox
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.parse.mime import UnfitError
 from services.mail.reply import short_foot
@@ -296,19 +295,3 @@ def test_a_signup_without_an_address_takes_the_one_it_came_from_and_says_so(offi
     line = "signup gus secret-of-gus g@new.example"
     (letter,) = office.take(SERVER, line, sender="fay@new.example")
     assert "from which you wrote" not in letter.body
-
-
-def test_a_message_has_its_text_below_by_mail_and_goes_to_all_it_names(office):
-    text = "Shall we three play?\nYes"
-    for subject, said in (("", f"message alice mad-hatter bob carol\n{text}"),
-                          ("message alice mad-hatter bob carol", text),
-                          ("", f"multiple\nmessage alice mad-hatter bob carol\n{text}\nhelp pow2"),
-                          ("", f"message alice mad-hatter bob carol\n\n{text}")):  # fmt: skip
-        (letter,) = office.take(SERVER, said, subject)
-        assert "bob and carol will find it in `messages`" in letter.body
-        for name in ("bob", "carol"):
-            assert inbox(office.app, office.ids[name])[-1].text.strip() == text
-    # never half of it, and never to others
-    (letter,) = office.take(SERVER, "Good luck to you", "message alice mad-hatter bob Hello there")
-    assert "unknown-user: " in letter.body
-    assert "a text of several lines has to begin on the second line" in letter.body
