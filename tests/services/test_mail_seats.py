@@ -208,7 +208,8 @@ IN_DOUBT = (
 def test_the_one_move_among_other_words_is_played_and_none_is_guessed_in_doubt(office):
     for said in (*MOVES_AMONG_WORDS, *IN_DOUBT):
         board = office.challenge()
-        (letter,) = office.take(office.seat(board, 0, "alice"), said)
+        text = said.replace("match 1,", f"match {board},")
+        (letter,) = office.take(office.seat(board, 0, "alice"), text)
         is_one = said in MOVES_AMONG_WORDS
         found = rf"> m13-j7\nmatch {board}, #1: " if is_one else ".*usage: |.*unreadable-move: "
         assert re.match(found, letter.body, re.DOTALL), said
