@@ -104,6 +104,12 @@ class Terminal:
     def do(self, line: str, key: str | None = None, seconds: float = 5.0) -> Answer:
         return self.language.do(line, key, seconds)
 
+    def accepted(self, line: str, key: str | None = None) -> Answer:
+        """Carry out a line that must be accepted; gives the answer."""
+        answer = self.do(line, key)
+        assert answer.code == "", answer
+        return answer
+
     def challenge(self, options: str = "") -> int:
         """Start a match of alice and bob, who accepts it; gives its board number."""
         return self.begin(f"pow2 challenge alice bob {options}")

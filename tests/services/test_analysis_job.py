@@ -28,13 +28,7 @@ from infra.store.analyses import (
     AnalysisProgress,
     StoredAnalysis,
 )
-from services.app.matches import (
-    analyse,
-    analysis_of,
-    load_state,
-    may_be_analysed,
-    start_analysis,
-)
+from services.app.matches import analyse, analysis_of, load_state, may_be_analysed, start_analysis
 from tests.helpers.analysing import do_jobs, listening
 
 MOVES = ("m13-j7", "a13-d7", "m1-i3")
@@ -72,12 +66,12 @@ def code(function, *args):
     return refused.value.code
 
 
+def queue_of(parts):
+    return Queue(ANALYSIS, connection=parts.queue, serializer=JSONSerializer)
+
+
 def job_of(parts, board):
-    queue = Queue(ANALYSIS, connection=parts.queue, serializer=JSONSerializer)
-    return queue.fetch_job(f"analysis-{board}-{load_state(parts, board).seq}")
-
-
-# when there may be one
+    return queue_of(parts).fetch_job(f"analysis-{board}-{load_state(parts, board).seq}")
 
 
 def test_a_match_that_goes_on_elsewhere_is_not_analysed(api, parts):
@@ -107,22 +101,19 @@ def test_a_server_without_a_process_for_it_refuses_in_a_sentence(api):
     assert read(api.parts, board) is None
 
 
-# the job
-
-
 def test_a_match_is_analysed_once_and_kept_for_a_month(api, parts):
     player, board = over(api)
     assert read(parts, board) is None
     assert ask(parts, player, board) == AnalysisProgress(0, 4)
     assert read(parts, board) == AnalysisProgress(0, 4)
     assert ask(parts, api.player(), board) == AnalysisProgress(0, 4)
-    queue = Queue(ANALYSIS, connection=parts.queue, serializer=JSONSerializer)
+    queue = queue_of(parts)
     assert [(job.func_name, job.args) for job in queue.get_jobs()] == [(ANALYSE, [board])]
     do_jobs(parts)
     found = read(parts, board)
     assert isinstance(found, StoredAnalysis)
-    assert [position.move for position in found.positions] == [*MOVES, ""]
-    assert [position.seat for position in found.positions] == [0, 1, 0, 1]
+    wanted = [*zip([*MOVES, ""], [0, 1, 0, 1], strict=True)]
+    assert [(position.move, position.seat) for position in found.positions] == wanted
     assert ask(parts, player, board) == found
     assert queue.count == 0
     assert 0 < parts.data.ttl(keys.analysis(board)) <= LIFE_SECONDS
@@ -156,12 +147,6 @@ def test_a_ruling_that_sets_the_match_back_hides_its_analysis_at_once(api, parts
     assert code(read, parts, board) == Code.TOO_EARLY
     assert analyse(parts, board)  # a job that comes now leaves it alone
     assert code(read, parts, board) == Code.TOO_EARLY
-
-
-# who may ask, and how often
-
-
-# interruptions
 
 
 def test_a_job_gives_way_to_robots_and_goes_on_where_it_was(api, parts):
@@ -226,16 +211,12 @@ def page(api, board, language="en"):
 
 def kill_at(parts, board, done, total=4):
     """Begin the job that waits in a process that has ended since, after so many positions."""
-    job = job_of(parts, board)
-    queue = Queue(ANALYSIS, connection=parts.queue, serializer=JSONSerializer)
-    ended = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], stdout=-1, check=True
-    )
-    worker = Worker(
-        [queue], connection=parts.queue, serializer=JSONSerializer, name=f"w{time.time_ns()}"
-    )
-    worker.pid = int(ended.stdout)
-    worker.hostname = socket.gethostname()
+    job, queue = job_of(parts, board), queue_of(parts)
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    name = f"w{time.time_ns()}"
+    worker = Worker([queue], connection=parts.queue, serializer=JSONSerializer, name=name)
+    worker.pid, worker.hostname = ended.pid, socket.gethostname()
     worker.register_birth()
     parts.queue.lrem(queue.key, 0, job.id)
     worker.prepare_execution(job)
@@ -251,17 +232,15 @@ def test_a_job_whose_process_was_killed_goes_on_by_itself_where_it_was(api, part
     assert read(parts, board) == AnalysisProgress(2, 4, interrupted=True)
     assert ask(parts, api.player(), board) == AnalysisProgress(2, 4, interrupted=True)
     assert "Interrupted after 2 of 4 positions. It will continue by itself." in page(api, board)
-    assert "Unterbrochen nach 2 von 4 Stellungen. Es geht von selbst weiter." in page(
-        api, board, "de"
-    )
+    german = page(api, board, "de")
+    assert "Unterbrochen nach 2 von 4 Stellungen. Es geht von selbst weiter." in german
     assert api.http.get(f"/api/matches/{board}/analysis").json()["interrupted"]
     line = api.http.post("/api/do", content=f"pow2 analyse {board}")
     assert "it was interrupted, and will continue by itself; 2 of 4" in line.text
     for _ in range(2):  # by two processes
         AnalysisJobs(parts.queue).requeue_killed()
     assert read(parts, board) == AnalysisProgress(2, 4, interrupted=True)
-    queue = Queue(ANALYSIS, connection=parts.queue, serializer=JSONSerializer)
-    assert queue.count == 1
+    assert queue_of(parts).count == 1
     do_jobs(parts)
     assert read(parts, board).whole
 
@@ -274,9 +253,7 @@ def test_a_job_that_kills_its_process_again_and_again_is_ended_in_a_sentence(api
         kill_at(parts, board, done)
         AnalysisJobs(parts.queue).requeue_killed()
     for asked in (read, lambda *args: ask(args[0], player, args[1])):
-        with pytest.raises(
-            Refusal, match="stopped, because its process was killed 3 times"
-        ) as refused:
+        with pytest.raises(Refusal, match="its process was killed 3 times") as refused:
             asked(parts, board)
         assert refused.value.code == Code.UNAVAILABLE
     assert "killed 3 times at the same position" in page(api, board)

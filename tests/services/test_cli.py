@@ -1,4 +1,4 @@
-"""The command line: exit codes, what is printed where, passwords at `-`, receipts, and what `serve` prints."""
+"""The command line: exit codes, what is printed where, passwords at `-`, and what `serve` prints."""
 
 import io
 import json
@@ -6,10 +6,9 @@ import os
 import re
 import signal
 import socket
-import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,9 +17,6 @@ from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
 from infra.durability.durability import Mode
-from infra.log.key_files import read_public_keys
-from infra.log.names import shard_key
-from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt, read_receipt
 from infra.settings.settings import Settings, SettingsError, setting_table
 from infra.store import gateway
 from services.cli import do, errors
@@ -36,19 +32,22 @@ from tests.helpers.served import Served
 HEAVY = ["argon2", "fakeredis", "hiredis", "msgspec", "redis", "rich", "rq", "infra", "domain"]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[Served]:
-    """A running server where alice and bob have signed up and play board 1 with -fast."""
-    with Served(
-        tmp_path_factory.mktemp("cli") / "data", {"MATCHPOST_HTTP": "127.0.0.1:0"}
-    ) as served:
-        served.do(
-            "signup alice mad-hatter",
-            "signup bob yes-we-can",
-            "pow2 challenge alice bob -fast",
-            "pow2 move 1 alice mad-hatter m13-m9",
-        )
-        yield served
+@pytest.fixture
+def run(
+    clean_environment: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, str, str]]:
+    """Run a command in this process, where no server is; gives its exit code and what it wrote."""
+    del clean_environment
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        try:
+            code = main([*words])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        return code, *capsys.readouterr()
+
+    return run
 
 
 @pytest.fixture
@@ -57,28 +56,16 @@ def nowhere(tmp_path) -> Served:
     return Served(tmp_path / "data")
 
 
-# without a server
-
-
-@pytest.mark.parametrize("name", [one.name for one in SUBCOMMANDS])
-def test_every_subcommand_has_help(name, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([name, "--help"])
-    assert ended.value.code == 0
-    shown = capsys.readouterr().out
-    assert shown.startswith(f"usage: matchpost {name} ")
-    assert "--mail-authserv" not in shown, "settings have a list of their own"
-
-
-@pytest.mark.parametrize("words", [[], ["do"], ["arbiter"]])
-def test_the_settings_are_listed_on_demand(words, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([*words, "--help-settings"])
-    assert ended.value.code == 0
-    shown = capsys.readouterr().out
-    assert [name for name in SETTINGS if f"--{name.replace('_', '-')} VALUE" in shown] == [
-        *SETTINGS
-    ]
+def test_every_subcommand_has_help_and_the_settings_are_listed_on_demand(run):
+    for name in [one.name for one in SUBCOMMANDS]:
+        code, shown, _ = run(name, "--help")
+        assert (code, shown.startswith(f"usage: matchpost {name} ")) == (0, True), name
+        assert "--mail-authserv" not in shown, "settings have a list of their own"
+    for words in ([], ["do"], ["arbiter"]):
+        code, shown, _ = run(*words, "--help-settings")
+        flags = [name for name in SETTINGS if f"--{name.replace('_', '-')} VALUE" in shown]
+        assert (code, flags) == (0, [*SETTINGS])
+    assert list(SETTINGS) == [row.name for row in setting_table()]
 
 
 def test_help_imports_nothing_slow():
@@ -103,35 +90,34 @@ def test_help_imports_nothing_slow():
         ["verify", "1", "--dat", "x"], ["referee", "x"],
     ],
 )  # fmt: skip
-def test_a_command_line_that_makes_no_sense_ends_with_2(nowhere, words):
-    done = nowhere.run(*words)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    assert "usage: matchpost" in done.stderr
+def test_a_command_line_that_makes_no_sense_ends_with_2(run, words):
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert "usage: matchpost" in err
 
 
-def test_a_word_that_is_no_subcommand_is_answered_with_all_of_them_in_groups(nowhere):
-    said = nowhere.run("serv").stderr
+def test_a_word_that_is_no_subcommand_is_answered_with_all_of_them_in_groups(run):
+    _, _, said = run("serv")
     assert "there is no command 'serv'; did you mean 'serve'?" in said
     for line in ("  for players: do, ", "  for operators: serve, ", "  one process each: web, "):
         assert f"\n{line}" in said
 
 
-@pytest.mark.parametrize("words", [["do", "pow2 show 1"], ["verify", "1"]])
-def test_without_a_server_the_remedy_is_told(nowhere, words):
-    done = nowhere.run(*words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("unavailable: no server is running for ")
-    assert "start it with `matchpost serve`" in done.stderr
+def test_without_a_server_the_remedy_is_told_and_on_demand_where_it_went_wrong(run, monkeypatch):
+    for words in (["do", "pow2 show 1"], ["verify", "1"]):
+        code, out, err = run(*words)
+        assert (code, out) == (2, "")
+        assert err.startswith("unavailable: no server is running for ")
+        assert "start it with `matchpost serve`" in err
+    monkeypatch.setenv("MATCHPOST_DEBUG", "1")
+    code, _, err = run("do", "pow2", "show", "1")
+    assert code == 2
+    assert "Traceback" in err
+    assert f"NotRunningError: no server is running for {Path.cwd()}" in err
 
 
 def test_a_door_waits_as_long_as_the_gateway_does():
     assert WAIT_SECONDS == gateway.WAIT_SECONDS
-
-
-def test_each_setting_has_its_flag():
-    assert list(SETTINGS) == [row.name for row in setting_table()]
 
 
 @pytest.mark.parametrize(
@@ -198,34 +184,7 @@ def test_a_role_whose_address_is_in_use_says_so(nowhere, role, flag):
     assert re.fullmatch(rf"matchpost: MATCHPOST_\w+ can't be {address}: .*\n", done.stderr)
 
 
-# with a server
-
-
-def test_a_refusal_is_one_line_on_standard_error(server):
-    done = server.run("do", "pow2", "move", "1", "alice", "mad-hatter", "m1-m5")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "not-your-turn: you play Light, and it is Dark's turn\n"
-
-
-def test_an_outcome_that_is_not_waited_for_is_unknown(server):
-    board = int(server.run("do", "pow2 challenge bob alice").stdout.split()[1].strip(","))
-    command = ["do", "--wait", "0", "--key", "k", f"pow2 move {board} bob yes-we-can m13-j7"]
-    done = server.run(*command)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"pending: match {board}: the command was taken")
-    command[2] = "10"
-    done = server.run(*command)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_no_password_is_in_the_logs_or_the_data(server):
-    kept = (server.data.parent / "serve.log").read_bytes()
-    for path in server.data.rglob("*"):
-        if path.is_file():
-            kept += path.read_bytes()
-    assert b"pow2" in kept
-    assert b"mad-hatter" not in kept
-    assert b"yes-we-can" not in kept
+# passwords
 
 
 @pytest.mark.parametrize(("line", "parts"), [
@@ -261,49 +220,21 @@ def test_the_prompt_says_whose_password_and_a_new_one_is_asked_for_twice(monkeyp
     asked = typed(monkeypatch, "mad-hatter", "white rabbit", "white rabbit")
     line = do._fill_in_input("change password alice - -")
     assert line == 'change password alice mad-hatter "white rabbit"'
-    assert asked == [
-        "password of alice: ",
-        "new password of alice: ",
-        "new password of alice again: ",
-    ]
+    news = ["new password of alice: ", "new password of alice again: "]
+    assert asked == ["password of alice: ", *news]
 
 
-@pytest.fixture(params=["here", pytest.param("elsewhere", marks=pytest.mark.long)])
-def flags(request: pytest.FixtureRequest, server: Served) -> list[str]:
-    return [] if request.param == "here" else ["--url", server.url]
+@pytest.mark.parametrize("word", ["", '"two" words'])
+def test_a_password_that_no_line_can_have_is_no_part_of_the_line(monkeypatch, word):
+    typed(monkeypatch, word)
+    with pytest.raises(Refusal):
+        do._fill_in_input("pow2 chat 15 alice - hello")
 
 
-def opened(server: Served, file: Path) -> Receipt:
-    note = file.read_text("utf-8")
-    shard = int(read_receipt(note).origin[-2:])
-    keys = read_public_keys(server.data / "keys", "receipts-key")
-    return open_receipt(note, [shard_key(key, shard, KEY_SUFFIX) for key in keys])
+# processes of the tests, and what `serve` prints
 
 
-def test_the_receipt_of_a_move_is_in_the_file_and_a_repetition_has_the_same(
-    server, tmp_path, flags
-):
-    # a match of its own, because other tests may have played in board 1 or not
-    started = server.run("do", "pow2 challenge alice bob").stdout
-    board = started.removeprefix("match ").partition(",")[0]
-    line = f"pow2 move {board} alice mad-hatter m13-j7"
-    first, second = tmp_path / "first", tmp_path / "second"
-    done = server.run(*flags, "do", "--key", "k", line, "--receipt", str(first))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert opened(server, first).seq == 2
-    assert stat.S_IMODE(first.stat().st_mode) == 0o600
-    again = server.run(*flags, "do", "--key", "k", line, f"--receipt={second}")
-    assert again.stdout == done.stdout
-    assert second.read_bytes() == first.read_bytes()
-    assert {file.name for file in tmp_path.iterdir()} == {"first", "second"}
-
-
-ASKED = '{"game": "pow2"}\n'
-
-
-@pytest.mark.parametrize(("words", "typed"), [
-    (["--version"], None), (["dance"], None), (["referee"], ASKED), (["do"], ""),
-])  # fmt: skip
+@pytest.mark.parametrize(("words", "typed"), [(["referee"], '{"game": "pow2"}\n'), (["do"], "")])
 def test_a_forked_command_says_what_one_of_its_own_says(words, typed):
     own = subprocess.run(
         [SCRIPT, *words], input=typed, env=os.environ, capture_output=True, text=True, check=False
@@ -330,9 +261,8 @@ def test_the_lines_work_from_another_directory_without_any_preparation(tmp_path)
             check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert "welcome, alice" in done.stdout
-    assert "match 1, #0: " in done.stdout
-    assert "Commands for everyone" in done.stdout
+    for said in ("welcome, alice", "match 1, #0: ", "Commands for everyone"):
+        assert said in done.stdout
 
 
 def test_a_password_is_not_shown_and_durability_none_is_to_be_set_there_too(tmp_path):
@@ -342,19 +272,3 @@ def test_a_password_is_not_shown_and_durability_none_is_to_be_set_there_too(tmp_
     assert "The data is on the server at redis://***@localhost:1" in said
     assert "export MATCHPOST_DURABILITY=none" in typed_lines(said)
     assert said.endswith("\nready")
-
-
-def test_where_something_went_wrong_is_shown_on_demand(capsys, monkeypatch, clean_environment):
-    monkeypatch.setenv("MATCHPOST_DEBUG", "1")
-    assert main(["do", "pow2", "show", "1"]) == 2
-    _, err = capsys.readouterr()
-    assert "Traceback" in err
-    assert "NotRunningError" in err
-    assert str(clean_environment) in err
-
-
-@pytest.mark.parametrize("word", ["", '"two" words'])
-def test_a_password_that_no_line_can_have_is_no_part_of_the_line(monkeypatch, word):
-    typed(monkeypatch, word)
-    with pytest.raises(Refusal):
-        do._fill_in_input("pow2 chat 15 alice - hello")

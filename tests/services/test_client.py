@@ -1,9 +1,13 @@
-"""The client and `matchpost --url ... do ...`, against a server: matches, streams, and texts for draws."""
+"""The client, `matchpost --url ... do` and `matchpost watch`, against a server: matches, streams that break, texts for draws."""
 
+import signal
 import stat
+import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import IO
 
 import httpx
 import pytest
@@ -13,18 +17,20 @@ from infra.settings.settings import load
 from services.app.context import App
 from services.client import Client, ProblemError, Texts, client
 from services.client.draw_texts import read_committing_line
+from tests.helpers.forked import SCRIPT
 from tests.helpers.served import Served
+from tests.helpers.tcp_proxy import TcpProxy
 
 GATHER = {"game": "powerdrain", "players": ["alice", "bob"], "terms": ["--gather"]}
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server with an API, where alice and bob have signed up and play board 1."""
+    """A server with an API, where alice and bob have signed up."""
     folder = tmp_path_factory.mktemp("client")
     env = {"MATCHPOST_HTTP": "127.0.0.1:0", "XDG_STATE_HOME": str(folder / "state")}
     with Served(folder / "data", env) as served:
-        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
+        served.do("signup alice mad-hatter", "signup bob yes-we-can")
         yield served
 
 
@@ -50,19 +56,34 @@ def bob(server: Served, tokens: dict[str, str], tmp_path: Path) -> Iterator[Clie
         yield client
 
 
-def test_a_match_is_played_and_followed(alice: Client, bob: Client) -> None:
-    assert alice.move(1, "m13-j7", ply=0, key="once") == alice.move(1, "m13-j7", ply=0, key="once")
+def new_match(alice: Client) -> int:
+    return int(alice.post("/api/matches", {"game": "pow2", "players": ["alice", "bob"]})["board"])
+
+
+def test_a_match_is_played_and_followed(server: Served, alice: Client, bob: Client) -> None:
+    board = new_match(alice)
+    moved = alice.move(board, "m13-j7", ply=0, key="once")
+    assert alice.move(board, "m13-j7", ply=0, key="once") == moved
     with pytest.raises(ProblemError) as refused:
-        alice.move(1, "j7-m13")
+        alice.move(board, "j7-m13")
     assert (refused.value.status, refused.value.code) == (409, "not-your-turn")
-    assert bob.accept(1).seq == 3
-    assert bob.command(1, {"do": "resign"}).seq == 4
-    assert alice.match(1)["result"]["winners"] == [0]
-    events = list(alice.events(1))
+    assert bob.accept(board).seq == 3
+    assert bob.command(board, {"do": "resign"}).seq == 4
+    assert alice.match(board)["result"]["winners"] == [0]
+    events = list(alice.events(board))
     assert [event["type"] for event in events] == [
         "match-proposed", "moved", "accepted", "resigned", "ended",
     ]  # fmt: skip
-    assert list(alice.events(1, 4)) == events[3:]
+    assert list(alice.events(board, 4)) == events[3:]
+    # and by the terminal
+    shown = server.run("--url", server.url, "do", f"pow2 show {board} --display=small")
+    assert shown.returncode == 0
+    assert shown.stdout.startswith(f"match {board}: The Power of Two")
+    words = (f"--url={server.url}", "pow2", "show", str(board), "--display=small")
+    assert server.run("do", *words).stdout == shown.stdout
+    refused = server.run("--url", server.url, "do", "pow2 show 999")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == "unknown-board: there is no match 999\n"
 
 
 class Breaking(httpx.BaseTransport):
@@ -104,6 +125,103 @@ def test_a_server_that_is_not_there_is_told(server: Served) -> None:
     assert server.run("--url", "http://127.0.0.1:9", "doctor").returncode == 2
 
 
+# `matchpost watch`, over a connection that breaks
+
+
+@pytest.fixture
+def proxy(server: Served) -> Iterator[TcpProxy]:
+    """A connection to the server that the test can break."""
+    host, _, port = server.url.removeprefix("http://").rstrip("/").partition(":")
+    with TcpProxy(host, int(port)) as proxy:
+        yield proxy
+
+
+@contextmanager
+def watch(
+    server: Served, proxy: TcpProxy, *words: str, token: str = ""
+) -> Iterator[subprocess.Popen[str]]:
+    """A running `matchpost watch` that has said that it is connected."""
+    env = {**server.env, "MATCHPOST_URL": proxy.url, "MATCHPOST_TOKEN": token}
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # for the child to inherit
+    process = subprocess.Popen(
+        [SCRIPT, "watch", *words],
+        env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    signal.signal(signal.SIGINT, before)
+    with process:
+        try:
+            assert read(process.stderr) == f"{proxy.url}: connected"
+            yield process
+        finally:
+            process.kill()
+
+
+def read(stream: IO[str] | None) -> str:
+    """The next line, which is waited for."""
+    assert stream is not None
+    return stream.readline().rstrip("\n")
+
+
+def news(process: subprocess.Popen[str]) -> str:
+    """The next line on standard output, less its time."""
+    date, time, zone, text = read(process.stdout).split(" ", 3)
+    assert (len(date), len(time), zone) == (10, 5, "UTC")
+    return text
+
+
+def lose(proxy: TcpProxy, process: subprocess.Popen[str]) -> None:
+    proxy.refuse()
+    assert read(process.stderr).startswith(f"{proxy.url}: the connection is lost (")
+
+
+def find_again(proxy: TcpProxy, process: subprocess.Popen[str]) -> None:
+    proxy.accept()
+    assert read(process.stderr) == f"{proxy.url}: connected"
+
+
+@pytest.mark.long
+def test_a_guest_follows_a_match_to_its_end_over_a_break(server, proxy, alice, bob):
+    board = new_match(alice)
+    with watch(server, proxy, str(board), "--until-over") as watching:
+        alice.move(board, "m13-j7")
+        assert news(watching) == (
+            f"match {board}, #1: Light (alice) played m13-j7; it is Dark's turn (bob)"
+        )
+        lose(proxy, watching)
+        bob.move(board, "a13-d7")
+        alice.command(board, {"do": "offer", "kind": "draw"})
+        find_again(proxy, watching)
+        assert news(watching).startswith(f"match {board}, #2: Dark (bob) played a13-d7")
+        assert news(watching) == f"match {board}, #2: Light (alice) offers a draw"
+        bob.command(board, {"do": "resign"})
+        assert news(watching) == f"match {board}, #2: Dark (bob) resigned"
+        assert "the match is over: Light (alice) won" in news(watching)
+        assert watching.wait(60) == 0
+        assert read(watching.stdout) == ""
+
+
+def test_an_account_follows_its_news_over_a_break_until_a_ctrl_c(server, proxy, alice, bob, tokens):
+    with watch(server, proxy, token=tokens["bob"]) as watching:
+        board = new_match(alice)
+        assert news(watching).startswith(
+            f"challenged: match {board}, #0: Light (alice) challenges Dark (bob) to "
+        )
+        lose(proxy, watching)
+        alice.move(board, "m13-j7")
+        alice.post(f"/api/matches/{board}/chat", {"text": "good luck"})
+        find_again(proxy, watching)
+        assert news(watching) == (
+            f"your-turn: match {board}, #1: Light (alice) played m13-j7; it is Dark's turn (bob)"
+        )
+        assert news(watching) == f"chat: somebody wrote in the chat of match {board}"
+        bob.move(board, "a13-d7")
+        alice.command(board, {"do": "resign"})
+        assert news(watching).startswith(f"over: match {board}, #2: the match is over")
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(60) == 0
+        assert read(watching.stdout) == ""
+
+
 # texts for draws
 
 
@@ -125,6 +243,9 @@ def test_what_is_kept_is_for_nobody_else_to_read_and_survives_a_client_that_ends
 def test_a_text_that_its_match_will_not_ask_for_is_forgotten(
     alice: Client, bob: Client, tmp_path: Path
 ) -> None:
+    with pytest.raises(ProblemError):
+        alice.start({**GATHER, "players": ["alice", "nobody"]})
+    assert list((tmp_path / "alice").iterdir()) == []
     board = alice.start(GATHER).board
     bob.command(board, {"do": "decline"})
     assert len(list((tmp_path / "alice").iterdir())) == 1
@@ -151,13 +272,6 @@ def types(client: Client, board: int) -> list[str]:
     return [event["type"] for event in client.get(f"/api/matches/{board}/events")]
 
 
-def started(client: Client, board: int) -> dict:
-    (event,) = [
-        e for e in client.get(f"/api/matches/{board}/events") if e["type"] == "match-started"
-    ]
-    return dict(event["body"])
-
-
 def test_a_line_without_userid_and_password_commits_too(alice: Client, bob: Client) -> None:
     challenge = alice.do("powerdrain challenge alice bob --gather", signs=True)
     board = int(challenge.text.split()[1].rstrip(","))
@@ -165,8 +279,9 @@ def test_a_line_without_userid_and_password_commits_too(alice: Client, bob: Clie
     said = bob.do(f"powerdrain move {board} accept --entropy=luck", signs=True)
     assert "accepted and committed to a text for the deal" in said.text
     alice.do("games")
-    texts = started(alice, board)["draw"]["texts"]
-    assert bytes.fromhex(texts[1])[32:] == sha256(b"luck").digest()
+    events = alice.get(f"/api/matches/{board}/events")
+    (body,) = [event["body"] for event in events if event["type"] == "match-started"]
+    assert bytes.fromhex(body["draw"]["texts"][1])[32:] == sha256(b"luck").digest()
 
 
 def test_to_an_open_challenge_with_a_sealed_deal_both_commit(alice: Client, bob: Client) -> None:
@@ -179,23 +294,3 @@ def test_to_an_open_challenge_with_a_sealed_deal_both_commit(alice: Client, bob:
     # where nothing is gathered nothing is committed to
     plain = alice.post("/api/challenges", {"game": "pow2"})
     assert types(bob, bob.take(plain["id"])["board"]) == ["match-started"]
-
-
-def test_the_text_of_a_command_that_is_refused_is_forgotten(alice: Client, tmp_path: Path) -> None:
-    with pytest.raises(ProblemError):
-        alice.start({**GATHER, "players": ["alice", "nobody"]})
-    assert list((tmp_path / "alice").iterdir()) == []
-
-
-def test_the_terminal_talks_to_a_server_elsewhere(server: Served) -> None:
-    url = server.url
-    done = server.run("--url", url, "do", "pow2 show 1 --display=small")
-    assert done.returncode == 0
-    assert done.stdout.startswith("match 1: The Power of Two")
-    for words in (["--url", url], [f"--url={url}"]):
-        assert (
-            server.run("do", *words, "pow2", "show", "1", "--display=small").stdout == done.stdout
-        )
-    refused = server.run("--url", url, "do", "pow2 show 999")
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr == "unknown-board: there is no match 999\n"

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,8 @@ class Shell:
         self.env = env
         self.folder = folder
         self.script = folder / f"completion.{name}"
-        self.script.write_text(printed(name))
+        with self.script.open("w") as file, redirect_stdout(file):
+            completion.run(name)
 
     def complete(self, *words: str) -> list[str]:
         """Return the words that may stand in place of the last one, as far as they begin with it."""
@@ -62,14 +64,6 @@ class Shell:
             return ["zsh", "-f", "-c", f"{ZSH_STUBS}source {self.script}\n{run}"]
         line = " ".join(["matchpost", *words])
         return ["fish", "-N", "-c", f"source {self.script}; complete -C {shlex.quote(line)}"]
-
-
-def printed(shell: str) -> str:
-    done = subprocess.run(
-        [SCRIPT, "completion", shell], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stderr == ""
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -103,20 +97,15 @@ def test_the_table_has_every_subcommand_and_every_flag_of_the_parser():
     assert list(found["commands"]) == LISTED
     parsers = _parsers()[0]._subparsers._group_actions[0].choices
     for name in LISTED:
-        flags = {
-            option
+        options = [
+            (option, action.nargs != 0)
             for action in parsers[name]._actions
             for option in action.option_strings
-            if option.startswith("--")
-        }
+        ]
+        flags = {option for option, _ in options if option.startswith("--")}
         assert set(found[f"flags {name}"]) == flags | {"--help"}
-        takes_value = {
-            option
-            for action in parsers[name]._actions
-            for option in action.option_strings
-            if action.nargs != 0
-        }
-        assert {key.split()[2] for key in found if key.startswith(f"value {name} ")} == takes_value
+        values = {key.split()[2] for key in found if key.startswith(f"value {name} ")}
+        assert values == {option for option, has_value in options if has_value}
 
 
 @pytest.mark.long
@@ -126,11 +115,9 @@ def test_subcommands_and_their_flags(shell):
     assert shell.complete("--u") == ["--url"]
     assert shell.complete("do", "--rec") == ["--receipt"]
     assert shell.complete("watch", "1", "--") == ["--help", "--json", "--until-over"]
-    assert shell.complete("serve", "--") == sorted(
-        {
-            "--help", "--help-settings", "--config", *(f"--{name.replace('_', '-')}" for name in SETTINGS),
-        }
-    )  # fmt: skip
+    settings = [f"--{name.replace('_', '-')}" for name in SETTINGS]
+    own = ["--help", "--help-settings", "--config"]
+    assert shell.complete("serve", "--") == sorted([*own, *settings])
     assert shell.complete("completion", "") == ["bash", "fish", "zsh"]
     assert shell.complete("rebuild", "rat") == ["ratings"]
     assert shell.complete("nothing", "") == []
@@ -176,15 +163,20 @@ def test_a_word_with_any_sign_is_quoted(shell_name, monkeypatch, capsys, tmp_pat
     odd = 'it\'s `touch x` $(touch x) \\ "y" %s'
     monkeypatch.setattr(completion, "table", lambda: {"commands": {"word": odd}})
     completion.run(shell_name)
-    script = tmp_path / "script"
-    script.write_text(capsys.readouterr().out)
-    ask = "__matchpost_table commands" if shell_name == "fish" else "_matchpost_table commands"
-    show = "" if shell_name == "fish" else '; printf "%s\\n" "$_matchpost_words"'
-    stubs = "compdef() { :; };" if shell_name == "zsh" else ""
+    (tmp_path / "script").write_text(capsys.readouterr().out)
+    show = '_matchpost_table commands; printf "%s\\n" "$_matchpost_words"'
+    asked, separator = {
+        "bash": (f"source ./script; {show}", ""),
+        "zsh": (f"compdef() {{ :; }}; source ./script; {show}", f":{odd}"),
+        "fish": ("source ./script; __matchpost_table commands", f"\t{odd}"),
+    }[shell_name]
     done = subprocess.run(
-        [shell_name, "-c", f"{stubs} source {script}; {ask}{show}"],
-        capture_output=True, text=True, check=True, timeout=60, cwd=tmp_path,
-    )  # fmt: skip
-    separator = {"bash": "", "zsh": f":{odd}", "fish": f"\t{odd}"}[shell_name]
+        [shell_name, "-c", asked],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        cwd=tmp_path,
+    )
     assert done.stdout == f"word{separator}\n"
     assert [entry.name for entry in tmp_path.iterdir()] == ["script"]

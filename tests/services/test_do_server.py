@@ -1,4 +1,4 @@
-"""`matchpost do` asks a server that runs, and is answered as if it had done everything itself."""
+"""`matchpost do` asks a server that runs, and is answered as if it had done everything itself; with a login, and as JSON."""
 
 import json
 import os
@@ -12,10 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
 from domain.errors import Code, Refusal
+from infra.log.key_files import read_public_keys
+from infra.log.names import shard_key
+from infra.log.receipts import KEY_SUFFIX, open_receipt, read_receipt
+from infra.redis.keys import DURABILITY, HEARTBEATS
 from infra.settings.settings import Settings
 from infra.valkey.directory import DataDirectory
 from services.cli import do_protocol
@@ -29,7 +34,9 @@ from services.cli.do_protocol import (
     identity,
 )
 from services.cli.do_server import DoServer
+from services.client import Client
 from tests.fakes.app import Terminal
+from tests.helpers.forked import run_command
 from tests.helpers.served import Served, until
 
 HERE = {"MATCHPOST_DEBUG": "1"}
@@ -43,63 +50,70 @@ SLOW = ("redis", "lark", "argon2", "rq", "httpx", "domain.games", "services.app.
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server on which alice and bob play match 1, and alice is logged in."""
     data = tmp_path_factory.mktemp("do") / "data"
     with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_LOG_LEVEL": "debug"}) as served:
         served.do(
             "signup alice mad-hatter", "signup bob yes-we-can", "set bob yes-we-can language de",
             "pow2 challenge alice bob", "pow2 move 1 bob yes-we-can accept",
         )  # fmt: skip
+        assert served.run("login", served.url, typed="alice\nmad-hatter\n").returncode == 0
         yield served
+
+
+@pytest.fixture
+def elsewhere(server: Served, monkeypatch: pytest.MonkeyPatch) -> Served:
+    """The same server for a user who has chosen no local data."""
+    monkeypatch.delitem(server.env, "MATCHPOST_DATA")
+    return server
 
 
 def run_beside(
     server: Served, *words: str, typed: str | None = None, **env: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command with further variables."""
-    before = dict(server.env)
-    server.env.update(env)
-    try:
-        return server.run("do", *words, typed=typed)
-    finally:
-        server.env.clear()
-        server.env.update(before)
+    """Run `matchpost do` with further variables."""
+    return run_command(["do", *words], {**server.env, **env}, typed)
 
 
-def imported(server: Served, *words: str, **env: str) -> list[str]:
-    """The slow modules that a command imports."""
+def new_match(server: Served) -> int:
+    done = server.run("do", "--data", str(server.data), "pow2 challenge alice bob")
+    return int(done.stdout.split()[1].rstrip(","))
+
+
+def imported(server: Served, *lines: str) -> list[str]:
+    """The slow modules that commands import."""
     code = (
-        "import sys\nfrom services.cli.main import main\nmain(sys.argv[1:])\n"
+        "import sys\nfrom services.cli.main import main\n"
+        "for line in sys.argv[1:]:\n    main(['do', line])\n"
         f"print(*(name for name in {SLOW} if name in sys.modules), file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, "do", *words],
-        env={**server.env, **env}, capture_output=True, text=True, check=True, timeout=60,
+        [sys.executable, "-c", code, *lines],
+        env=server.env, capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     return done.stderr.splitlines()[-1].split()
 
 
 def test_a_command_that_is_answered_by_a_server_imports_nothing_of_it(server: Served) -> None:
-    assert imported(server, "pow2 show 1") == []
-    assert imported(server, "pow2 move 1 alice mad-hatter m13-j7") == []
+    assert imported(server, "pow2 show 1", "pow2 move 1 alice mad-hatter m13-j7") == []
 
 
 LINES = [
-    ["help --lang=de"], ["games"], ["danse alice mad-hatter"], [" "], ["pow2 show 1 --display=small"], ["pow2 show 99"],
-    ["messages bob yes-we-can"], ["messages alice wrong-one"], ["pow2 preview 1 m13-j7"], ["x" * 5_000],
+    ["help --lang=de"], [" "], ["pow2 show 1 --display=small"], ["pow2 show 99"], ["messages bob yes-we-can"],
+    ["messages alice wrong-one"], ["x" * 5_000],
     ["pow2 chat 1 alice mad-hatter \udcff"], ["multiple\nhelp games\npow2 show 1\ndance\nmessages bob yes-we-can"],
     ["--json", "dance"], ["--key", "k" * 300, "pow2 move 1 alice mad-hatter m13-j7"],
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words", LINES, ids=lambda words: " ".join(words)[:40])
-def test_a_line_has_the_same_answer_in_either_process(server: Served, words: list[str]) -> None:
-    asked, alone = run_beside(server, *words), run_beside(server, *words, **HERE)
-    assert (asked.returncode, asked.stdout, asked.stderr) == (
-        alone.returncode,
-        alone.stdout,
-        alone.stderr,
-    )
-    assert asked.stdout or asked.stderr
+def test_a_line_has_the_same_answer_in_either_process(server: Served) -> None:
+    for words in LINES:
+        asked, alone = (
+            (done.returncode, done.stdout, done.stderr)
+            for done in (run_beside(server, *words), run_beside(server, *words, **HERE))
+        )
+        assert asked == alone
+        assert asked[1] or asked[2]
 
 
 def test_a_command_with_a_key_is_carried_out_once_by_whatever_process(server: Served) -> None:
@@ -131,23 +145,130 @@ def test_nobody_else_can_connect(server: Served) -> None:
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
 
 
+def test_a_choice_of_local_data_or_of_a_url_goes_above_the_login(elsewhere: Served) -> None:
+    data, url = str(elsewhere.data), elsewhere.url
+    for words, env in (
+        (["do", "messages", "--data", data], {}), (["--url", url, "do", "messages"], {}),
+        (["do", "messages"], {"MATCHPOST_DATA": data}), (["do", "messages"], {"MATCHPOST_URL": url}),
+    ):  # fmt: skip
+        done = run_command(words, {**elsewhere.env, **env})
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("usage: the form is `messages userid password`"), words
+
+
+def test_a_login_that_others_can_read_is_not_used(elsewhere: Served) -> None:
+    file = Path(elsewhere.env["XDG_CONFIG_HOME"]) / "matchpost" / "login.json"
+    file.chmod(0o644)
+    try:
+        done = elsewhere.run("do", "messages")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"`chmod 600 {file}`" in done.stderr
+    finally:
+        file.chmod(0o600)
+
+
+def test_a_token_that_was_ended_says_how_to_log_in_again(
+    elsewhere: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(elsewhere.env, "XDG_CONFIG_HOME", str(tmp_path))
+    elsewhere.run("login", elsewhere.url, typed="bob\nyes-we-can\n")
+    login = json.loads((tmp_path / "matchpost" / "login.json").read_text())
+    with Client(elsewhere.url, login["token"]) as client:
+        client.delete(f"/api/tokens/{login['token_id']}")
+    done = elsewhere.run("do", "messages")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"bob at {elsewhere.url}\nunknown-token: the token is unknown, or no longer valid; "
+        "`matchpost login URL` makes another\n"
+    )
+
+
+def test_a_command_in_a_match_has_the_fields_of_its_outcome_as_json(elsewhere: Served) -> None:
+    def moved(*flags: str) -> dict[str, Any]:
+        board = new_match(elsewhere)
+        line = f"pow2 move {board} alice mad-hatter m13-j7"
+        done = elsewhere.run(*flags, line)
+        found: dict[str, Any] = json.loads(done.stdout)
+        assert (done.returncode, found.pop("board")) == (0, board)
+        assert found.pop("text").startswith(f"match {board}, #1: Light (alice) played m13-j7; ")
+        return found
+
+    for words in (
+        ("do", "--json", "--data", str(elsewhere.data)), ("--url", elsewhere.url, "do", "--json"),
+    ):  # fmt: skip
+        found = moved(*words)
+        assert found.pop("receipt").startswith("localhost/log/s")
+        assert len(found.pop("id")) == 32
+        assert found.pop("index") >= 0
+        assert found == {"code": "", "accepted": True, "message": "", "seq": 2}
+
+
+def test_an_outcome_that_is_not_waited_for_is_unknown(server: Served) -> None:
+    board = new_match(server)
+    line = f"pow2 move {board} alice mad-hatter m13-j7"
+    done = run_beside(server, "--wait", "0", "--key", "k", line)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"pending: match {board}: the command was taken")
+    done = run_beside(server, "--wait", "10", "--key", "k", line)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("is_here", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_the_receipt_of_a_move_is_in_the_file_and_a_repetition_has_the_same(
+    server: Served, tmp_path: Path, *, is_here: bool
+) -> None:
+    flags = [] if is_here else ["--url", server.url]
+    line = f"pow2 move {new_match(server)} alice mad-hatter m13-j7"
+    first, second = tmp_path / "first", tmp_path / "second"
+    done = server.run(*flags, "do", "--key", "k2", line, "--receipt", str(first))
+    assert (done.returncode, done.stderr) == (0, "")
+    note = first.read_text("utf-8")
+    shard = int(read_receipt(note).origin[-2:])
+    keys = read_public_keys(server.data / "keys", "receipts-key")
+    assert open_receipt(note, [shard_key(key, shard, KEY_SUFFIX) for key in keys]).seq == 2
+    assert stat.S_IMODE(first.stat().st_mode) == 0o600
+    again = server.run(*flags, "do", "--key", "k2", line, f"--receipt={second}")
+    assert again.stdout == done.stdout
+    assert second.read_bytes() == first.read_bytes()
+    assert {file.name for file in tmp_path.iterdir()} == {"first", "second"}
+
+
+def test_no_password_is_in_the_logs_or_the_data(server: Served) -> None:
+    kept = (server.data.parent / "serve.log").read_bytes()
+    for path in server.data.rglob("*"):
+        if path.is_file():
+            kept += path.read_bytes()
+    assert b"pow2" in kept
+    assert b"mad-hatter" not in kept
+    assert b"yes-we-can" not in kept
+
+
+def test_jobs_and_leases_are_with_the_queue_and_nothing_else_is(server: Served) -> None:
+    with server.client() as data, server.queue() as queue:
+        until(lambda: queue.exists("rq:workers"))
+        assert not data.keys("rq:*")
+        assert not data.keys("{lease:*")
+        names = {name.decode() for name in queue.scan_iter()}
+        known = ("rq:", "{lease:", DURABILITY, HEARTBEATS)
+        signals = [name for name in names if not name.endswith(":published")]
+        assert not [name for name in signals if not name.startswith(known)]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_server_that_ends_at_work_leaves_an_outcome_that_is_not_known(
     tmp_path: Path, number: signal.Signals
 ) -> None:
+    line = "pow2 move 1 alice mad-hatter m13-j7"
     with Served(tmp_path / "data", {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
         served.do(
-            "signup alice mad-hatter",
-            "signup bob yes-we-can",
-            "pow2 challenge alice bob",
+            "signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob",
             "pow2 move 1 bob yes-we-can accept",
-        )
+        )  # fmt: skip
         (worker,), (web,) = served.children("worker"), served.children(" web ")
         os.kill(worker, signal.SIGSTOP)
         ended: list[subprocess.CompletedProcess[str]] = []
-        line = ["--wait", "50", "pow2 move 1 alice mad-hatter m13-j7"]
-        asking = Thread(target=lambda: ended.append(served.run("do", *line)))
+        asking = Thread(target=lambda: ended.append(served.run("do", "--wait", "50", line)))
         asking.start()
         with served.client() as client:
             until(lambda: any(client.xlen(key) for key in client.keys("{s*}:in")))
@@ -158,7 +279,7 @@ def test_a_server_that_ends_at_work_leaves_an_outcome_that_is_not_known(
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("unavailable: the server ended before it answered")
         (key,) = re.findall(r"--key ([0-9a-f]{32})`", done.stderr)
-        again = served.run("do", "--key", key, line[-1])
+        again = served.run("do", "--key", key, line)
         assert again.returncode == 0
         assert again.stdout.startswith("match 1, #1: Light (alice) played m13-j7")
         # and the process that was started again is asked like the first
@@ -190,14 +311,12 @@ def connected(settings: Settings) -> Iterator[socket.socket]:
 
 
 @pytest.mark.usefixtures("listening")
-@pytest.mark.parametrize("sent", [b"", b"{}\n", b'{"type":"line"', b"\xff\n", b"[]\n"])
-def test_a_request_that_makes_no_sense_ends_its_connection_alone(
-    terminal: Terminal, sent: bytes
-) -> None:
-    with connected(terminal.app.settings) as client:
-        client.sendall(sent)
-        client.shutdown(socket.SHUT_WR)
-        assert client.recv(1) == b""
+def test_a_request_that_makes_no_sense_ends_its_connection_alone(terminal: Terminal) -> None:
+    for sent in (b"", b"{}\n", b'{"type":"line"', b"\xff\n", b"[]\n"):
+        with connected(terminal.app.settings) as client:
+            client.sendall(sent)
+            client.shutdown(socket.SHUT_WR)
+            assert client.recv(1) == b""
     assert ask(terminal.app.settings, request("games"), LineResult) is not None
 
 
@@ -208,43 +327,6 @@ def test_another_user_is_told_nothing(terminal: Terminal, monkeypatch: pytest.Mo
         client.connect(str(DataDirectory(terminal.app.settings.data).line_socket))
         assert client.recv(1) == b""
     assert ask(terminal.app.settings, request("games"), LineResult) is None
-
-
-@pytest.mark.parametrize(
-    "greeting", [b"", b"matchpost of another version\n", b"x" * 10_000], ids=len
-)
-def test_what_is_no_server_of_this_version_hears_nothing(tmp_path: Path, greeting: bytes) -> None:
-    settings = Settings(data=tmp_path)
-    heard: list[bytes] = []
-
-    def answer(client: socket.socket) -> None:
-        client.sendall(greeting)
-        client.shutdown(socket.SHUT_WR)
-        heard.append(client.recv(1_000))
-
-    with listening_at(settings, answer):
-        assert ask(settings, request("signup alice mad-hatter"), LineResult) is None
-    assert heard == [b""]
-
-
-@contextmanager
-def listening_at(settings: Settings, answer: Callable[[socket.socket], object]) -> Iterator[None]:
-    """Something that listens where a server would, and answers one client."""
-    place = DataDirectory(settings.data).line_socket
-    place.unlink(missing_ok=True)
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(place))
-        listener.listen()
-
-        def serve() -> None:
-            client, _ = listener.accept()
-            with client:
-                answer(client)
-
-        serving = Thread(target=serve)
-        serving.start()
-        yield
-        serving.join()
 
 
 READ_ALL_THE_SAME = {
@@ -303,6 +385,57 @@ def test_an_error_of_the_server_is_one_line_and_no_end(
     assert "mad-hatter" not in result.sentence
 
 
+def test_the_socket_goes_with_its_server_and_never_with_an_older_one(terminal: Terminal) -> None:
+    place = DataDirectory(terminal.app.settings.data).line_socket
+    older = DoServer(terminal.app)
+    newer = DoServer(terminal.app)
+    older.close()
+    assert ask(terminal.app.settings, request("games"), LineResult) is not None
+    newer.close()
+    assert not place.exists()
+    assert ask(terminal.app.settings, request("games"), LineResult) is None
+
+
+# something that listens where a server would
+
+
+@contextmanager
+def listening_at(settings: Settings, answer: Callable[[socket.socket], object]) -> Iterator[None]:
+    """Something that listens where a server would, and answers one client."""
+    place = DataDirectory(settings.data).line_socket
+    place.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place))
+        listener.listen()
+
+        def serve() -> None:
+            client, _ = listener.accept()
+            with client:
+                answer(client)
+
+        serving = Thread(target=serve)
+        serving.start()
+        yield
+        serving.join()
+
+
+@pytest.mark.parametrize(
+    "greeting", [b"", b"matchpost of another version\n", b"x" * 10_000], ids=len
+)
+def test_what_is_no_server_of_this_version_hears_nothing(tmp_path: Path, greeting: bytes) -> None:
+    settings = Settings(data=tmp_path)
+    heard: list[bytes] = []
+
+    def answer(client: socket.socket) -> None:
+        client.sendall(greeting)
+        client.shutdown(socket.SHUT_WR)
+        heard.append(client.recv(1_000))
+
+    with listening_at(settings, answer):
+        assert ask(settings, request("signup alice mad-hatter"), LineResult) is None
+    assert heard == [b""]
+
+
 @pytest.mark.parametrize("reply", [b"", b'{"sentence":"done"', b'{"sentence":"do'])
 def test_half_an_answer_is_none(tmp_path: Path, reply: bytes) -> None:
     settings = Settings(data=tmp_path)
@@ -320,14 +453,3 @@ def test_half_an_answer_is_none(tmp_path: Path, reply: bytes) -> None:
         assert "mad-hatter" not in caught.value.sentence
     with listening_at(settings, answer):
         assert ask(settings, PromptsRequest("signup alice -"), list[Prompt]) is None
-
-
-def test_the_socket_goes_with_its_server_and_never_with_an_older_one(terminal: Terminal) -> None:
-    place = DataDirectory(terminal.app.settings.data).line_socket
-    older = DoServer(terminal.app)
-    newer = DoServer(terminal.app)
-    older.close()
-    assert ask(terminal.app.settings, request("games"), LineResult) is not None
-    newer.close()
-    assert not place.exists()
-    assert ask(terminal.app.settings, request("games"), LineResult) is None

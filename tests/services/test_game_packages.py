@@ -1,6 +1,8 @@
 """A game of another distribution is installed, played, taken away and installed again."""
 
 import os
+import sys
+from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
 from html import unescape
@@ -9,18 +11,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from infra.settings.game_packages import load_games
 from tests.helpers.sample_game import install
 from tests.helpers.served import Served, until
 
 RULES_V1 = Path(__file__).parents[1] / "rules_v1"
 """A package that `matchpost new-game` wrote for version 1 of the rules interface, kept as it was."""
 KEPT = "the game 'tictactoe' is not installed on this server; its matches are kept, and continue once it is installed"
-
-
-@pytest.fixture(scope="module")
-def packages(tmp_path_factory) -> Path:
-    """A folder in which the sample game is installed."""
-    return install(tmp_path_factory.mktemp("packages"))
 
 
 def server(data: Path, packages: Path | None = None) -> Served:
@@ -49,8 +46,8 @@ def get(served: Served, path: str) -> httpx.Response:
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_path, packages):
-    data = tmp_path / "data"
+def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_path):
+    data, packages = tmp_path / "data", install(tmp_path / "packages")
     with server(data, packages) as served:
         served.do(
             "signup alice mad-hatter",
@@ -101,6 +98,15 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
         until(lambda: "bob won" in line(served, "tictactoe history"))
 
 
+@pytest.fixture
+def others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for other distributions, whose modules go with it."""
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    yield tmp_path / "packages"
+    for name in [name for name in sys.modules if name.startswith("matchpost_tictactoe")]:
+        del sys.modules[name]
+
+
 @pytest.mark.parametrize(("group", "entry_point", "problem"), [
     ("", "matchpost_tictactoe:MATCH", "module 'matchpost_tictactoe' has no attribute 'MATCH'"),
     ("", "matchpost_ludo:GAME", "No module named 'matchpost_ludo'"),
@@ -108,18 +114,10 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
     ("", "domain.games.pow2:GAME", "there is a game 'pow2' already, in domain.games.pow2"),
     ("matchpost.games.v2", "", "it needs version 2 of the rules interface, and this server has 1"),
 ])  # fmt: skip
-def test_a_distribution_that_can_not_be_used_stops_nothing_and_is_named(
-    tmp_path, group, entry_point, problem
-):
-    packages = install(tmp_path / "packages", entry_point, group=group)
-    with server(tmp_path / "data", packages) as served:
-        assert "tictactoe" not in line(served, "games")
-        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
-        said = f"the game 'tictactoe' of matchpost-tictactoe can't be used: {problem}; matches of it are kept and can't go on"
-        assert said in (tmp_path / "serve.log").read_text()
-        found = served.run("doctor")
-        assert said in " ".join(found.stdout.split())
-        assert found.returncode == 1
+def test_a_distribution_that_can_not_be_used_is_named(others, group, entry_point, problem):
+    install(others, entry_point, group=group)
+    said = [str(one) for one in load_games.__wrapped__() if one.name == "tictactoe"]
+    assert said == [f"the game 'tictactoe' of matchpost-tictactoe can't be used: {problem}"]
 
 
 def test_rules_of_others_that_never_come_to_an_end_stop_their_own_command_alone(tmp_path):
@@ -146,21 +144,41 @@ def test_rules_of_others_that_never_come_to_an_end_stop_their_own_command_alone(
         assert served.run("verify", "2").returncode == 0
 
 
-def test_a_package_written_for_version_1_is_unchanged_and_is_played(tmp_path):
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server on which a package written for version 1 is installed, and one that can't be used."""
+    folder = tmp_path_factory.mktemp("two")
+    for one in ({"source": RULES_V1}, {"entry_point": "matchpost_ludo:GAME"}):
+        packages = install(folder / "packages", **one)
+    with server(folder / "data", packages) as served:
+        served.do("signup alice mad-hatter", "signup bob yes-we-can")
+        yield served
+
+
+def test_a_distribution_that_can_not_be_used_stops_nothing_and_is_told(two: Served):
+    assert "tictactoe" not in line(two, "games")
+    said = (
+        "the game 'tictactoe' of matchpost-tictactoe can't be used: No module named 'matchpost_ludo'; "
+        "matches of it are kept and can't go on"
+    )
+    assert said in (two.data.parent / "serve.log").read_text()
+    found = two.run("doctor")
+    assert said in " ".join(found.stdout.split())
+    assert found.returncode == 1
+
+
+def test_a_package_written_for_version_1_is_unchanged_and_is_played(two: Served):
     digest = sha256()
     for path in sorted(
         each for each in RULES_V1.rglob("*") if each.is_file() and "__pycache__" not in each.parts
     ):
         digest.update(path.read_bytes())
     assert digest.hexdigest() == "0b5449b821e694495d87c94f0d0abe9e62554770a82a461d4add9efb405305d7"
-    with server(tmp_path / "data", install(tmp_path / "packages", source=RULES_V1)) as served:
-        served.do(
-            "signup alice mad-hatter",
-            "signup bob yes-we-can",
-            "five challenge alice bob",
-            "five move 1 bob yes-we-can accept",
-            "five move 1 alice mad-hatter c3",
-        )
-        assert "3 . . x . . .  3" in line(served, "five show 1")
-        assert get(served, "/games/five").status_code == 200
-        assert get(served, "/games/five/try").status_code == 200
+    two.do(
+        "five challenge alice bob",
+        "five move 1 bob yes-we-can accept",
+        "five move 1 alice mad-hatter c3",
+    )
+    assert "3 . . x . . .  3" in line(two, "five show 1")
+    assert get(two, "/games/five").status_code == 200
+    assert get(two, "/games/five/try").status_code == 200

@@ -1,9 +1,13 @@
-"""Answers of the command language: help, what is shown of matches, lists, puzzles, languages and keys."""
+"""Answers of the command language: help, what is shown of matches, lists, puzzles, keys, and several commands in one.
 
-import itertools
+Whatever is typed is answered: `trials/fuzz/commands.py` has the million.
+"""
+
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
@@ -11,20 +15,9 @@ from domain.rules import all_rules, game_keys
 from infra.audit.stored_match import check
 from services.language import Language
 from tests.fakes.app import PASSWORDS, Terminal
-from tests.helpers.games import whole_game
+from tests.helpers.examples import examples
 from tests.helpers.side import catch_up
-
-
-def accepted(terminal: Terminal, line: str) -> str:
-    answer = terminal.do(line)
-    assert answer.code == "", answer
-    return answer.sentence
-
-
-def alone(terminal: Terminal, name: str, game: str = "one") -> int:
-    """Start a puzzle; gives its board number."""
-    return int(accepted(terminal, f"{game} challenge {name}").split()[1].rstrip(","))
-
+from trials.fuzz.commands import KINDS, run
 
 # help
 
@@ -39,14 +32,12 @@ def test_help_shows_general_pages_pages_of_games_and_how_commands_are_written(te
         terminal.do("pow2 move 1 alice mad-hatter m13-j7").sentence,
     ):
         assert line in page
-    game = terminal.do("help pow2")
-    assert game.code == ""
+    game = terminal.accepted("help pow2")
     assert "THE POWER OF TWO" in game.text
     assert terminal.do("pow2 help") == game
     how = terminal.do("HELP Move").text
     assert how.startswith("GAME move BOARD userid password MOVE[#ply]\n    play a move")
-    found = terminal.do("help pow2 extra change password board")
-    assert found.code == ""
+    found = terminal.accepted("help pow2 extra change password board")
     assert found.page.startswith(f"{game.page}\n\nchange password userid old")
     assert "GAME show BOARD" in found.page
     assert found.sentence == "there is no game and no command 'extra'; `help` lists the commands"
@@ -60,8 +51,7 @@ def test_every_command_in_the_help_of_a_game_is_one(terminal):
     commands = re.findall(rf"^  (?:> )?((?:{'|'.join(game_keys())})\b.*)$", pages, re.MULTILINE)
     assert len(commands) > 15
     for line in commands:
-        answer = terminal.do(line)
-        assert answer.code not in (Code.UNKNOWN_COMMAND, Code.UNKNOWN_GAME), line
+        assert terminal.do(line).code not in (Code.UNKNOWN_COMMAND, Code.UNKNOWN_GAME), line
 
 
 # matches
@@ -107,13 +97,14 @@ def test_what_stands_in_place_of_a_move_is_done_and_shown(terminal, text, said):
     assert offered == "match 1, #0: Light (alice) offers a draw"
     shown = terminal.do(f"pow2 show {board}").page
     assert "Light (alice) offers a draw; Dark (bob) can accept or reject it" in shown
-    answer = terminal.move(board, "bob", text)
+    answer = terminal.move(board, "bob", text, "key-1")
     assert answer.sentence.startswith(f"match 1, #0: Dark (bob) {said}")
+    assert terminal.move(board, "bob", text, "key-1") == answer
     _, over, ending = answer.sentence.partition("the match is over: ")
     assert (over + ending) in terminal.do(f"pow2 show {board}").page
     if text in ("decline", "resign"):  # are commands, too
-        again = accepted(terminal, f"pow2 {text} {terminal.challenge()} bob yes-we-can")
-        assert again.startswith(f"match 2, #0: Dark (bob) {said}")
+        again = terminal.accepted(f"pow2 {text} {terminal.challenge()} bob yes-we-can")
+        assert again.sentence.startswith(f"match 2, #0: Dark (bob) {said}")
 
 
 def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal):
@@ -130,18 +121,35 @@ def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal)
     assert answer.sentence.startswith("move 2: a13-a1: ")
 
 
+def test_the_end_is_seen_in_a_preview_and_shown_with_its_ply(terminal):
+    board = alone(terminal, "alice")
+    previewas = f"one previewas {board} alice mad-hatter a5 done"
+    assert terminal.do(previewas).sentence.endswith("the match would be over")
+    beyond = terminal.do(f"{previewas} a1")
+    assert beyond.code == Code.MATCH_OVER
+    assert beyond.sentence.startswith("move 3: the match would be over")
+    terminal.move_in("one", board, "alice", "a5")
+    _, _, ending = terminal.move_in("one", board, "alice", "done").sentence.partition("; ")
+    assert ending.startswith("the match is over: ")
+    assert ending in terminal.do(f"one show {board}").page
+    assert ending not in terminal.do(f"one show {board}#1").page
+    assert terminal.do(f"one preview {board} a1").code == Code.MATCH_OVER
+    assert "holds" in check(terminal.app.store, board)
+
+
 # keys, and what is not known yet
 
 
-@pytest.mark.parametrize("text", ["m13-j7", "m13-k11", "propose draw", "resign"])
-def test_a_command_repeated_with_its_key_is_done_once_and_answered_alike(terminal, text):
-    board = terminal.challenge()
-    answers = [terminal.move(board, "alice", text, "key-1")]
-    terminal.move(board, "bob", "a13-d7")
-    terminal.move(board, "alice", "m1-i1")
-    answers += [terminal.move(board, "alice", text, "key-1") for _ in range(4)]
-    assert answers == [answers[0]] * 5
-    assert terminal.move(board, "alice", "m1-j7", "key-1").code == Code.ID_REUSED
+def test_a_command_repeated_with_its_key_is_answered_as_it_was_after_other_moves(terminal):
+    for text in ("m13-j7", "m13-k11"):
+        board = terminal.challenge()
+        answers = [terminal.move(board, "alice", text, f"key {text}")]
+        terminal.move(board, "bob", "a13-d7")
+        terminal.move(board, "alice", "m1-i1")
+        answers += [terminal.move(board, "alice", text, f"key {text}") for _ in range(2)]
+        assert answers == [answers[0]] * 3
+        other = terminal.move(board, "alice", "m1-j7", f"key {text}")
+        assert other.code == Code.ID_REUSED
 
 
 class Broken:
@@ -186,22 +194,21 @@ def test_a_display_once_set_is_that_of_the_players_own_answers_in_one_game(termi
     own = f"pow2 showas alice mad-hatter {board}"
     assert terminal.do(own).page.endswith(large)
     plain = terminal.do(f"pow2 preview {board} m13-j7")
-    said = accepted(terminal, "pow2 set ALICE mad-hatter Small")
+    said = terminal.accepted("pow2 set ALICE mad-hatter Small").sentence
     assert said == "from now on The Power of Two is drawn small for alice"
-    accepted(terminal, "goliath set alice mad-hatter small")
+    terminal.accepted("goliath set alice mad-hatter small")
     assert terminal.do(own).page.endswith(small)
     assert terminal.do(f"{own} --display=large").page.endswith(large)
     for line in (f"pow2 showas bob yes-we-can {board}", f"pow2 show {board}"):
         assert terminal.do(line).page.endswith(large)
-    for words in (f"{board} alice mad-hatter", f"Alice mad-hatter {board}"):
-        answer = terminal.do(f"pow2 previewas {words} m13-j7")
-        assert answer.sentence == plain.sentence
-        assert answer.page.splitlines()[2] == "   a b c d e f g h i j k l m"
-        assert terminal.do(f"pow2 previewas {board} bob yes-we-can m13-j7").text == plain.text
+    answer = terminal.do(f"pow2 previewas {board} alice mad-hatter m13-j7")
+    assert answer.sentence == plain.sentence
+    assert answer.page.splitlines()[2] == "   a b c d e f g h i j k l m"
+    assert terminal.do(f"pow2 previewas {board} bob yes-we-can m13-j7").text == plain.text
     assert terminal.move(board, "alice", "m13-j7").page == drawn("small")
     assert terminal.move(board, "bob", "a13-d7").page == drawn("large")
     assert terminal.do(f"pow2 resign {board} alice mad-hatter").page == drawn("small")
-    accepted(terminal, "pow2 set alice mad-hatter display large")
+    terminal.accepted("pow2 set alice mad-hatter display large")
     alice = terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice"))
     assert alice is not None
     assert dict(alice.displays) == {"pow2": "large", "goliath": "small"}
@@ -246,8 +253,8 @@ def test_boards_are_shown_by_player_game_and_state(four):
     private = "conditional move at #1, after m13-j7: a13-d7"
     assert private in four.do("pow2 showas bob yes-we-can").page
     for line in ("pow2 show", "pow2 board", "pow2 showas bob yes-we-can"):
-        shown = four.do(f"{line} 1 4 99 2")
-        assert (shown.code, boards(shown.page)) == ("", [1, 2])
+        shown = four.accepted(f"{line} 1 4 99 2")
+        assert boards(shown.page) == [1, 2]
         assert shown.sentence == (
             "match 4 is a match of line, not pow2; write line; there is no match 99"
         )
@@ -293,51 +300,40 @@ def test_a_match_that_waits_for_consent_is_shown_to_its_players_alone(terminal):
     assert "alice, " in terminal.do("halves games").page
 
 
-@pytest.fixture
-def played(terminal) -> Terminal:
-    """Alice has won twice and shared once; one match was declined, one is unrated."""
-    for loser in ("bob", "bob", ""):
+def test_history_standings_and_ratings_of_a_game_are_listed(terminal):
+    for end in ("propose draw", "resign"):
         board = terminal.challenge()
-        terminal.move(board, "alice", "m13-j7")
-        terminal.move(board, "bob", "a13-d7")
-        terminal.move(board, "alice", "propose draw" if not loser else "j7-m13")
-        terminal.move(board, "bob", "accept" if not loser else "resign")
+        for name, text in (("alice", "m13-j7"), ("bob", "a13-d7"), ("bob", end)):
+            terminal.move(board, name, text)
+        terminal.move(board, "alice", "accept")
     terminal.move(terminal.challenge(), "bob", "decline")
-    unrated = terminal.challenge("--unrated")
-    terminal.move(unrated, "alice", "m13-j7")
-    terminal.move(unrated, "bob", "a13-d7")
-    terminal.move(unrated, "alice", "resign")
-    return terminal
-
-
-def test_history_standings_and_ratings_of_a_game_are_listed(played):
-    lines = played.do("pow2 history").page.splitlines()
-    assert [line.split()[0] for line in lines] == ["5", "4", "3", "2", "1"]
-    assert "bob won by resignation, 2 moves" in lines[0]
-    assert "declined; the match doesn’t count" in lines[1]
-    assert "draw by agreement, 2 moves" in lines[2]
-    assert played.do("pow2 history carol").page == "none has been finished yet"
-    assert len(played.do("pow2 history alice").page.splitlines()) == 5
-    assert played.do("pow2 history alice bob").page.splitlines()[0] == "alice 2, bob 1, level 1"
-    assert played.do("pow2 history bob alice").page.splitlines()[0] == "bob 1, alice 2, level 1"
-    assert played.do("pow2 history alice bob carol").code == Code.USAGE
-    head, first, second = played.do("pow2 standings").page.splitlines()
+    lines = terminal.do("pow2 history").page.splitlines()
+    assert [line.split()[0] for line in lines] == ["3", "2", "1"]
+    for line, said in zip(
+        lines, ("declined; the match doesn’t count", "alice won by resignation, 2 moves", "draw by agreement, 2 moves"), strict=True,
+    ):  # fmt: skip
+        assert said in line
+    assert terminal.do("pow2 history carol").page == "none has been finished yet"
+    assert terminal.do("pow2 history alice bob").page.splitlines()[0] == "alice 1, bob 0, level 1"
+    assert terminal.do("pow2 history alice bob carol").code == Code.USAGE
+    head, first, second = terminal.do("pow2 standings").page.splitlines()
     assert head.split() == ["player", "points", "matches", "won", "shared", "lost"]
-    assert first.split() == ["1", "alice", "2.50", "4", "2", "1", "1"]
-    assert second.split() == ["2", "bob", "1.50", "4", "1", "1", "2"]
-    assert played.do("line standings").page == "nobody has finished a match yet"
-    first, second = played.do("pow2 ratings").page.splitlines()
-    assert first.split()[:2] == ["1", "alice"]
-    assert second.split()[:2] == ["2", "bob"]
-    assert first.endswith("after 3 matches")
-    answer = played.do("pow2 ratings alice")
+    assert first.split() == ["1", "alice", "1.50", "2", "1", "1", "0"]
+    assert second.split() == ["2", "bob", "0.50", "2", "0", "1", "1"]
+    assert terminal.do("line standings").page == "nobody has finished a match yet"
+    first, second = terminal.do("pow2 ratings").page.splitlines()
+    assert (first.split()[:2], second.split()[:2]) == (["1", "alice"], ["2", "bob"])
+    assert first.endswith("after 2 matches")
+    answer = terminal.do("pow2 ratings alice")
     assert answer.sentence.startswith("alice is rated ")
-    assert answer.sentence.endswith("after 3 matches, number 1 of 2")
-    assert len(answer.page.splitlines()) == 3
-    assert played.do("pow2 ratings carol").page == "carol hasn't finished a rated match yet"
+    assert answer.sentence.endswith("after 2 matches, number 1 of 2")
+    assert len(answer.page.splitlines()) == 2
+    assert terminal.do("pow2 ratings carol").page == "carol hasn't finished a rated match yet"
 
 
-# puzzles
+def alone(terminal: Terminal, name: str, game: str = "one") -> int:
+    """Start a puzzle; gives its board number."""
+    return int(terminal.accepted(f"{game} challenge {name}").sentence.split()[1].rstrip(","))
 
 
 def test_puzzles_have_leaderboards_those_of_a_set_of_their_own(terminal):
@@ -352,10 +348,9 @@ def test_puzzles_have_leaderboards_those_of_a_set_of_their_own(terminal):
     lines = terminal.do("one scores").text.splitlines()
     assert lines[0].endswith("the best scores")
     assert "40" in lines[1]  # what is proven stands beside
-    assert lines[3].startswith(" 1 bob: ")
-    assert lines[3].endswith("(match 2)")
-    assert lines[4].startswith(" 2 alice: ")
-    assert lines[4].endswith("(match 1)")
+    for line, name, board in ((lines[3], " 1 bob: ", 2), (lines[4], " 2 alice: ", 1)):
+        assert line.startswith(name)
+        assert line.endswith(f"(match {board})")
     assert terminal.do("jump scores").text.endswith("nobody has finished it yet")
     listed = terminal.do("jump scores -solitaire=d2,a1,e3,g4").text
     assert f"(match {own})" in listed
@@ -363,28 +358,6 @@ def test_puzzles_have_leaderboards_those_of_a_set_of_their_own(terminal):
     answer = terminal.do("pow2 scores")
     assert answer.sentence == "pow2 isn't a puzzle: only games played alone have scores"
     assert terminal.do("one standings").code == terminal.do("one ratings").code == Code.USAGE
-
-
-def test_a_whole_game_is_played_to_its_end(terminal):
-    board = terminal.challenge()
-    *moves, last = whole_game()
-    players = itertools.cycle(["alice", "bob"])
-    for text, name in zip(moves, players, strict=False):
-        assert terminal.move(board, name, text).code == ""
-    player = next(players)
-    previewas = f"pow2 previewas {board} {player} {PASSWORDS[player]} {last}"
-    assert terminal.do(previewas).sentence.endswith("the match would be over")
-    beyond = terminal.do(f"{previewas} m13-j7")
-    assert beyond.code == Code.MATCH_OVER
-    assert beyond.sentence.startswith("move 2: the match would be over")
-    answer = terminal.move(board, player, last, "key-1")
-    winner = "Light (alice)" if len(moves) % 2 == 0 else "Dark (bob)"
-    assert f"#{len(moves) + 1}: {winner} played {last}; the match is over: " in answer.sentence
-    _, _, ending = answer.sentence.partition("; ")
-    assert ending in terminal.do(f"pow2 show {board}").page
-    assert ending not in terminal.do(f"pow2 show {board}#{len(moves)}").page
-    assert terminal.do(f"pow2 preview {board} {last}").code == Code.MATCH_OVER
-    assert "holds" in check(terminal.app.store, board)
 
 
 def test_a_long_list_says_that_it_is_only_its_beginning(terminal):
@@ -399,3 +372,89 @@ def test_a_long_list_says_that_it_is_only_its_beginning(terminal):
         answer = terminal.do(line.format("1 " * 20 + "1#0"))
         assert answer.code == Code.TOO_LONG
         assert answer.sentence == "that's 21 boards; the limit is 20"
+
+
+# several commands in one
+
+
+def multiple(*lines: str) -> str:
+    return "\n".join(["multiple", *lines])
+
+
+def parts(page: str, count: int) -> list[str]:
+    """The answers to so many commands."""
+    numbered = "\n\n".join(f"{number}: (.*)" for number in range(1, count + 1))
+    found = re.fullmatch(numbered, page, re.DOTALL)
+    assert found is not None, page
+    return list(found.groups())
+
+
+def test_each_of_several_commands_is_answered_as_if_it_had_come_alone(terminal):
+    answer = terminal.do(
+        multiple(
+            "pow2 challenge alice bob", "pow2 move 1 alice mad-hatter m13-j7", "pow2 show 1#0",
+            "message alice mad-hatter bob carol", "Shall we?", "Yes", "pow2 gmaes", "games",
+        )
+    )  # fmt: skip
+    assert answer.sentence == "line 5 was not accepted; see below"
+    one, two, three, four, wrong, games = parts(answer.page, 6)
+    assert one.startswith("match 1, #0: Light (alice) challenges Dark (bob) to The Power of Two;")
+    assert "match 1, #1: Light (alice) played m13-j7; it is Dark's turn (bob)\n" in two
+    assert "#0: it is Light's turn (alice); it is now at #1" in three
+    # a message has its text on the lines below; what begins with a game is meant as a command, even if it is wrong
+    assert four == "bob and carol will find it in `messages`"
+    assert terminal.do("messages carol sing-along").page.endswith("alice: Shall we?\n    Yes")
+    assert wrong.startswith("unknown-command: ")
+    assert games == terminal.do("games").text
+
+
+def test_a_repetition_with_the_same_key_repeats_nothing_and_is_answered_alike(terminal):
+    text = multiple(
+        "pow2 challenge alice bob", "pow2 challenge alice bob", "pow2 move 1 alice mad-hatter m13-j7",
+        "pow2 move 1 bob yes-we-can a13-d7", "pow2 move 1 bob yes-we-can a1-a2",
+        "message alice mad-hatter bob once", "pow2 chat 1 alice mad-hatter once",
+    )  # fmt: skip
+    assert len({terminal.do(text, "key-1") for _ in range(3)}) == 1
+    terminal.accepted("pow2 show 1 2")
+    assert terminal.do("pow2 show 3").code == Code.UNKNOWN_BOARD
+    assert "\n#2: " in terminal.do("pow2 show 1").page
+    assert terminal.do("messages bob yes-we-can").page.count("once") == 1
+    assert terminal.do("pow2 chat 1 bob yes-we-can").page.count("once") == 1
+
+
+NESTED = "`multiple` can't be used inside `multiple`"
+FORM = "the form is `multiple and a command on each line after`"
+
+
+def test_what_can_not_be_several_commands_carries_out_nothing_of_it(terminal):
+    signup = "signup dora marco-polo"
+    for text, code, said in (
+        *((multiple(signup, nested, "list"), Code.USAGE, NESTED)
+          for nested in ("multiple", "MULTIPLE", "  multiple games", "\tMultiple")),
+        (multiple(signup, *["list"] * 50), Code.TOO_LONG, "`multiple` has 51 lines; the limit is 50"),
+        (multiple(signup, *["x" * 2_000] * 33), Code.TOO_LONG, "the text has 66064 characters; the limit is 65536"),
+        *((text, Code.USAGE, FORM) for text in ("multiple", "multiple\n", "multiple \r\n \t\n\n", "multiple list")),
+    ):  # fmt: skip
+        answer = terminal.do(text)
+        assert (answer.code, answer.text[: len(said)]) == (code, said)
+        assert terminal.do("list").page == "alice, bob and carol"
+    answer = terminal.accepted(multiple(*["list", ""] * 50))
+    assert parts(answer.page, 50)[-1] == "alice, bob and carol"
+
+
+def test_only_a_newline_ends_a_command(terminal):
+    board = terminal.challenge()
+    for sign in ("\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"):
+        line = f"message alice mad-hatter bob hello{sign}pow2 resign {board} alice mad-hatter"
+        sent = terminal.do(line)
+        one, two = parts(terminal.do(multiple(line, "list")).page, 2)
+        assert one == sent.text_with_code, repr(sign)
+        assert two == "alice, bob and carol"
+    assert "it is Light's turn (alice)" in terminal.do(f"pow2 show {board}").page
+
+
+@pytest.mark.slow
+@examples(1, 20)
+@given(seed=st.integers(0, 2**32))
+def test_lines_of_every_kind_are_each_answered_and_no_password_in_any(seed):
+    assert {kind for kind, *_ in run(1_000, seed)} == KINDS

@@ -121,11 +121,9 @@ class Thief:
         api = place.api
         self.owner, self.other = api.players()
         self.home = f"{self.owner.name}@home.example"
+        proven = (MailAddress(self.home, verified=True),)
         api.parts.accounts.change_of(
-            self.owner.account,
-            lambda old: replace(
-                old, addresses=(MailAddress(self.home, verified=True),), language="de"
-            ),
+            self.owner.account, lambda old: replace(old, addresses=proven, language="de")
         )
         self.guest, self.at_home = come(), come()
         for one in (self.guest, self.at_home):
@@ -183,33 +181,29 @@ class Thief:
             data.delete(limit)
         assert guest.send("/password", {"who": self.owner.name}, on="/password").status_code == 200
         self.place.work()
-        found = re.search(
+        (found,) = re.findall(
             rf"{SITE}(/password/\S+)", self.place.sink.to(self.home)[-1].get_content()
         )
-        assert found
-        return found[1]
+        return str(found)
 
     def left(self, come: Callable[..., Guest]) -> set[str]:
         """What still lets the thief in, after the opponent has moved."""
         before = {name: one.heard for name, one in self.streams.items()}
         self.place.service.received.clear()
         assert self.other.move(self.board, MOVES[0]).is_success
-        until(
-            lambda: all(one.ended or one.heard > before[name] for name, one in self.streams.items())
-        )
+        streams = self.streams.items()
+        until(lambda: all(one.ended or one.heard > before[name] for name, one in streams))
         self.place.work()
-        name, pushed = self.owner.name, {one.path for one in self.place.service.received}
-        listed = {
-            one.endpoint for one in self.place.api.parts.push_subscriptions.of(self.owner.account)
-        }
+        name, parts, account = self.owner.name, self.place.api.parts, self.owner.account
+        pushed = {one.path for one in self.place.service.received}
+        listed = {one.endpoint for one in parts.push_subscriptions.of(account)}
         answered = self.place.mail(self.seat, MOVES[1], "mallory@evil.example")
         moves = self.other.get(f"/api/matches/{self.board}").json()["moves"]
-        grants = self.place.api.parts.grants
         held = {
             "session": self.guest.get("/account").status_code == 200,
             "token": self.owner.get("/api/account").is_success,
-            "grant": grants.of_refresh_token(self.refresh, APP) is not None,
-            "passkey": bool(self.place.api.parts.accounts.factors_of(self.owner.account).passkeys),
+            "grant": parts.grants.of_refresh_token(self.refresh, APP) is not None,
+            "passkey": bool(parts.accounts.factors_of(account).passkeys),
             "reset link": come().get(self.link).status_code == 200,
             "seat's address": len(moves) == 2 or answered.startswith("250"),
             "webhook": f"/{name}-hook" in pushed,

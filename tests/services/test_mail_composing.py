@@ -27,7 +27,14 @@ from tests.fakes.app import PASSWORDS, Terminal
 from tests.helpers.sentences import english_in
 
 NAMES = tuple(PASSWORDS)
-MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
+QUICK = (("pow2", 2), ("halves", 3), ("powerdrain", 2), ("one", 1))
+MATCHES = [
+    pytest.param(
+        rules, players, id=f"{rules_id(rules)}-{players}", marks=() if (rules.key, players) in QUICK else pytest.mark.long
+    )
+    for rules in all_rules()
+    for players in rules.players
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -103,9 +110,7 @@ def in_language(terminal: Terminal, language: str) -> None:
         terminal.app.accounts.change_of(account, lambda old: replace(old, language=language))
 
 
-@pytest.mark.parametrize(
-    ("rules", "players"), MATCHES, ids=[f"{rules_id(r)}-{n}" for r, n in MATCHES]
-)
+@pytest.mark.parametrize(("rules", "players"), MATCHES)
 def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing, rules, players):
     chance = random.Random(rules.key)
     board = terminal.begin(f"{rules.key} challenge {' '.join(NAMES[:players])}")
@@ -122,10 +127,10 @@ def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing,
         texts = [composing.match_update(told(terminal, board, seat)) for seat in range(players)]
         for seat, text in enumerate(texts):
             check(text)
-            what = "Your move" if seat == state.next else "Finished" if state.over else "You and"
-            against = (
-                f"You and {others[seat]}" if what == "You and" else f"{what} against {others[seat]}"
-            )
+            over = "Finished" if state.over else "You and"
+            what = "Your move" if seat == state.next else over
+            link = "" if what == "You and" else " against"
+            against = f"{what}{link} {others[seat]}"
             assert text.subject == (against if players > 1 else "Your move") + tail
         asked = ["To play, write your move, such as " in text.body for text in texts]
         assert asked == [seat == state.next for seat in range(players)]
@@ -213,17 +218,10 @@ def test_mails_about_what_else_happens_in_a_match_are_german(german, composing):
     board = german.challenge("--days=3")
     said = []
     for name, text in (
-        ("alice", "m13-m5:l4"),
-        ("alice", "propose undo"),
-        ("bob", "accept"),
-        ("alice", "m13-m5:l4"),
-        ("bob", "propose draw"),
-        ("alice", "reject"),
-        ("bob", "propose pause"),
-        ("alice", "accept"),
-        ("bob", "resume"),
-        ("bob", "resign"),
-    ):
+        ("alice", "m13-m5:l4"), ("alice", "propose undo"), ("bob", "accept"), ("alice", "m13-m5:l4"),
+        ("bob", "propose draw"), ("alice", "reject"), ("bob", "propose pause"), ("alice", "accept"),
+        ("bob", "resume"), ("bob", "resign"),
+    ):  # fmt: skip
         answer = german.move(board, name, text)
         assert answer.code == "", answer.sentence
         for seat in (0, 1):

@@ -10,7 +10,6 @@ from infra.languages.wording import wording
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import Accounts, MailAddress
 from infra.people.rate_limits import _hashed
-from services.app.messages import inbox
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.parse.mime import UnfitError
 from services.mail.reply import short_foot
@@ -18,14 +17,6 @@ from tests.fakes.app import PASSWORDS
 from tests.fakes.office import DOMAIN, SERVER, box
 from tests.helpers.lanes import LANE
 from tests.helpers.mails import MOVE, UNASKED, mail, moves, report
-
-
-def test_a_line_with_userid_and_password_plays(office):
-    office.challenge()
-    (letter,) = office.take(SERVER, subject=MOVE, sender="anybody@elsewhere.org")
-    assert moves(office) == ["m13-j7"]
-    assert (letter.to, letter.subject) == (box("alice"), "matchpost: done")
-    assert letter.body.startswith("> pow2 move 1 alice *** m13-j7\nmatch 1, #1: ")
 
 
 def test_nothing_of_a_mail_is_logged_and_no_password_kept(office, caplog):
@@ -69,21 +60,13 @@ def test_what_a_program_or_nobody_sent_is_not_carried_out_and_not_answered(offic
 
 
 def test_our_own_addresses_and_postmasters_are_not_answered(office):
-    board = office.challenge()
-    senders = [SERVER, office.seat(board, 0, "alice"), office.addresses.signoff(office.ids["bob"])]
-    senders += [
-        office.addresses.display_address,
-        office.addresses.bounce(office.ids["bob"], box("bob")),
-        f"m9-s0-{'a' * 26}@{DOMAIN}",
-    ]
-    senders += [
-        "MAILER-DAEMON@example.org",
-        "postmaster@example.org",
-        "no address",
-        "a@b\udcff.org",
-    ]
-    for sender in senders:
-        assert office.take(SERVER, "help", sender=sender) == []
+    ours, bob = office.addresses, office.ids["bob"]
+    for sender in (
+        SERVER, office.seat(office.challenge(), 0, "alice"), ours.signoff(bob), ours.display_address,
+        ours.bounce(bob, box("bob")), f"m9-s0-{'a' * 26}@{DOMAIN}", "MAILER-DAEMON@example.org",
+        "postmaster@example.org", "no address", "a@b\udcff.org",
+    ):  # fmt: skip
+        assert office.take(SERVER, "help", sender=sender) == [], sender
 
 
 def test_forged_senders_get_three_short_answers_a_mailbox_and_twenty_a_domain(office):
@@ -150,9 +133,8 @@ def test_mail_for_the_operator_is_sent_on_or_answered_honestly(office, name):
     assert letter.body.startswith("not-found: nobody reads mail at this address")
     assert office.take(here, "Your server", sender="<>") == []
     office.app.settings = replace(office.app.settings, postmaster="op@example.net")
-    (letter,) = office.take(
-        here, "Your server\nsends spam", "Complaint", sender="someone@elsewhere.org"
-    )
+    said = "Your server\nsends spam"
+    (letter,) = office.take(here, said, "Complaint", sender="someone@elsewhere.org")
     assert (letter.to, letter.subject) == ("op@example.net", f"{name}: Complaint")
     assert letter.header("Reply-To") == "someone@elsewhere.org"
     assert letter.body.endswith("from someone@elsewhere.org:\n\nYour server\nsends spam\n")
@@ -288,16 +270,15 @@ def test_the_answer_of_a_person_to_a_code_proves_the_address(office, subject, te
 
 
 def test_a_mail_that_asks_for_nothing_or_can_not_be_read_is_told_so(office):
-    (letter,) = office.take(SERVER)
-    assert letter.body.startswith("usage: there is no command in the e-mail; ")
-    (letter,) = office.take(SERVER, "line\n" * 21)
-    assert letter.body.startswith("too-long: ")
+    seat = office.seat(office.challenge(), 0, "alice")
     klingon = {"Content-Type": "text/plain; charset=klingon"}
-    (letter,) = office.take(office.seat(office.challenge(), 0, "alice"), "m13-j7", headers=klingon)
-    assert letter.body.startswith("bad-request: the e-mail can't be read: its charset 'klin")
-
-
-def test_a_mail_to_the_address_in_from_is_refused_with_where_to_write(office):
+    for to, text, headers, said in (
+        (SERVER, "", None, "usage: there is no command in the e-mail; "),
+        (SERVER, "line\n" * 21, None, "too-long: "),
+        (seat, "m13-j7", klingon, "bad-request: the e-mail can't be read: its charset 'klin"),
+    ):
+        (letter,) = office.take(to, text, headers=headers)
+        assert letter.body.startswith(said)
     to = f"noreply@{DOMAIN}"
     with pytest.raises(UnfitError, match="reply to the one in Reply-To"):
         office.take(to, "m13-j7")
@@ -307,29 +288,10 @@ def test_a_mail_to_the_address_in_from_is_refused_with_where_to_write(office):
 def test_a_signup_without_an_address_takes_the_one_it_came_from_and_says_so(office):
     (letter,) = office.take(SERVER, "signup fay secret-of-fay", sender="fay@new.example")
     assert "welcome, fay; " in letter.body
-    assert (
-        "your e-mail address is fay@new.example, the one you wrote from; if the server"
-        in letter.body
-    )
+    said = "your e-mail address is fay@new.example, the one you wrote from; if the server"
+    assert said in letter.body
     profile = office.accounts.record_of(office.accounts.id_of("fay"))
     assert profile.addresses == (MailAddress("fay@new.example"),)
-    (letter,) = office.take(
-        SERVER, "signup gus secret-of-gus g@new.example", sender="fay@new.example"
-    )
+    line = "signup gus secret-of-gus g@new.example"
+    (letter,) = office.take(SERVER, line, sender="fay@new.example")
     assert "from which you wrote" not in letter.body
-
-
-def test_a_message_has_its_text_below_by_mail_and_goes_to_all_it_names(office):
-    text = "Shall we three play?\nYes"
-    for subject, said in (("", f"message alice mad-hatter bob carol\n{text}"),
-                          ("message alice mad-hatter bob carol", text),
-                          ("", f"multiple\nmessage alice mad-hatter bob carol\n{text}\nhelp pow2"),
-                          ("", f"message alice mad-hatter bob carol\n\n{text}")):  # fmt: skip
-        (letter,) = office.take(SERVER, said, subject)
-        assert "bob and carol will find it in `messages`" in letter.body
-        for name in ("bob", "carol"):
-            assert inbox(office.app, office.ids[name])[-1].text.strip() == text
-    # never half of it, and never to others
-    (letter,) = office.take(SERVER, "Good luck to you", "message alice mad-hatter bob Hello there")
-    assert "unknown-user: " in letter.body
-    assert "a text of several lines has to begin on the second line" in letter.body

@@ -1,8 +1,9 @@
 """Receipts by mail: attached to answers and notifications, and never read as commands when they come back."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from redis import Redis
 from domain.match.commands import PlayMove
 from domain.match.history import decode_event, leaf_hash
 from infra.log.checkpoint import open_checkpoint
-from infra.log.key_files import generate_keys, read_keys, read_public_keys, read_receipt_secrets
+from infra.log.key_files import generate_keys, read_keys, read_public_keys
 from infra.log.log_writer import LogWriter
 from infra.log.names import shard_key
 from infra.log.proofs import LogProofs
@@ -23,7 +24,7 @@ from tests.fakes.office import DOMAIN, FakeOffice, box
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.mailing import Mailing, text_of, work_out
-from tests.helpers.mails import in_parts, part
+from tests.helpers.mails import in_parts, mail, part
 from workers.mail.mailer import Mailer, mail_tasks
 
 QUOTED = "m13-j7"
@@ -39,52 +40,43 @@ def office(make_office: Callable[..., FakeOffice]) -> FakeOffice:
     return office
 
 
-def publish(office: FakeOffice) -> None:
-    """Publish all leaves."""
-    secret = read_keys(office.app.keys).secrets[0]
-    for shard in range(4):
-        writer = LogWriter(office.app.objects, shard, [secret.signer(shard)])
-        writer.load()
-        if leaves := [leaf for _, leaf in office.app.store.leaves(shard, writer.size, 1_000)]:
-            writer.append(leaves)
+def publish(objects: MemoryObjects, keys: Path, store: Any, shard: int) -> None:
+    """Publish all leaves of a shard."""
+    writer = LogWriter(objects, shard, [read_keys(keys).secrets[0].signer(shard)])
+    writer.load()
+    writer.append([leaf for _, leaf in store.leaves(shard, writer.size, 1_000)])
 
 
-def opened(office: FakeOffice, note: str, shard: int) -> Receipt:
-    keys = read_public_keys(office.app.keys, "receipts-key")
-    return open_receipt(note, [shard_key(key, shard, KEY_SUFFIX) for key in keys])
-
-
-def names(email: Email) -> list[str]:
-    return [one.name for one in email.attachments]
+def checked(keys: Path, shard: int, files: Mapping[str, str], leaf: bytes) -> Receipt:
+    """The receipt of a leaf, with a checkpoint of a log of one leaf."""
+    receipts = [shard_key(one, shard, KEY_SUFFIX) for one in read_public_keys(keys, "receipts-key")]
+    receipt = open_receipt(files["receipt.txt"], receipts)
+    receipt.check_leaf(leaf)
+    (key,) = (shard_key(one, shard) for one in read_public_keys(keys))
+    assert open_checkpoint(files["checkpoint.txt"], key.name, [key]).size == 1
+    return receipt
 
 
 def test_an_answer_has_the_receipt_of_the_move_and_the_latest_checkpoint(office: FakeOffice):
     board = office.challenge()
-    publish(office)
+    publish(office.app.objects, office.app.keys, office.app.store, board % 4)
     (answer,) = office.take(office.seat(board, 0, "alice"), QUOTED)
-    receipt, checkpoint = answer.attachments
-    assert names(answer) == ["receipt.txt", "checkpoint.txt"]
-    found = opened(office, receipt.text, board % 4)
-    assert found.seq == 2
-    found.check_leaf(office.app.store.events(board)[1])
-    (key,) = (shard_key(one, board % 4) for one in read_public_keys(office.app.keys))
-    assert open_checkpoint(checkpoint.text, key.name, [key]).size == 1
+    files = {one.name: one.text for one in answer.attachments}
+    assert list(files) == ["receipt.txt", "checkpoint.txt"]
+    leaf = office.app.store.events(board)[1]
+    assert checked(office.app.keys, board % 4, files, leaf).seq == 2
     assert answer.body.endswith(
         "-- \nAttached is the server's signed promise that this has been recorded. Keep this "
         "e-mail.\n"
     )
 
 
-def email(*attachments: Attachment) -> Email:
-    return Email(
-        id="a@example.org", to="b@example.org", subject="s", body="text\n", attachments=attachments
-    )
-
-
 def test_a_name_that_could_do_harm_is_refused(office: FakeOffice):
     for name in ("a\r\nTo: x.txt", 'a".txt', "../a.txt", "A.txt", ".txt", "a" * 50 + ".txt"):
+        files = (Attachment(name, ""),)
+        one = Email(id="a@a.org", to="b@a.org", subject="s", body="text\n", attachments=files)
         with pytest.raises(InvalidEmailError, match="the name of an attachment"):
-            serialize(email(Attachment(name, "")), office.addresses, 1)
+            serialize(one, office.addresses, 1)
 
 
 @pytest.fixture
@@ -93,36 +85,25 @@ def receipt(office: FakeOffice) -> str:
     return answer.attachments[0].text
 
 
-def quoted(text: str, mark: str = "> ") -> str:
-    return "".join(f"{mark}{line}\n" for line in text.splitlines())
-
-
-def test_a_receipt_in_a_reply_is_no_command(office: FakeOffice, receipt: str):
-    below = quoted(receipt)
-    for text in (
-        f"{QUOTED}\n\n{below}", f"{below}\n{QUOTED}\n", f"{QUOTED}\n{below}",
-        f"{QUOTED}\n\nOn Monday matchpost wrote:\n{receipt}", f"{QUOTED}\n\n-----Original Message-----\n{receipt}",
-        f"{QUOTED}\n{receipt}", f"{QUOTED}\n\n{receipt}", f"{QUOTED}\n-- \n{receipt}",
-    ):  # fmt: skip
+def test_a_receipt_that_comes_back_is_no_command(office: FakeOffice, receipt: str):
+    below = "".join(f"> {line}\n" for line in receipt.splitlines())
+    written = [
+        mail(text, id_=f"<{number}@a.org>")
+        for number, text in enumerate((
+            f"{QUOTED}\n\n{below}", f"{below}\n{QUOTED}\n", f"{QUOTED}\n{below}",
+            f"{QUOTED}\n\nOn Monday matchpost wrote:\n{receipt}", f"{QUOTED}\n\n-----Original Message-----\n{receipt}",
+            f"{QUOTED}\n{receipt}", f"{QUOTED}\n\n{receipt}", f"{QUOTED}\n-- \n{receipt}",
+        ))
+    ]  # fmt: skip
+    for shown in ("attachment", "inline"):
+        file = part(receipt, Content_Disposition=f'{shown}; filename="receipt.txt"')
+        written.append(in_parts([part(f"{QUOTED}\n"), file], id_=f"<{shown}@a.org>"))
+    for data in written:
         board = office.challenge()
-        (answer,) = office.take(office.seat(board, 0, "alice"), text)
-        assert answer.body.startswith(f"> {QUOTED}\nmatch {board}, #1: "), text
+        (answer,) = office.deliver(office.seat(board, 0, "alice"), box("alice"), data)
+        assert answer.body.startswith(f"> {QUOTED}\nmatch {board}, #1: "), data
         assert len(office.app.store.events(board)) == 2
         assert len(office.app.store.leaf_indexes(board)) == 2
-
-
-@pytest.mark.parametrize("shown", ["attachment", "inline"])
-def test_a_receipt_that_is_sent_back_as_a_file_is_no_command(
-    office: FakeOffice, receipt: str, shown: str
-):
-    board = office.challenge()
-    parts = [
-        part(f"{QUOTED}\n"),
-        part(receipt, Content_Disposition=f'{shown}; filename="receipt.txt"'),
-    ]
-    (answer,) = office.deliver(office.seat(board, 0, "alice"), box("alice"), in_parts(parts))
-    assert answer.body.startswith(f"> {QUOTED}\nmatch {board}, #1: ")
-    assert len(office.app.store.leaf_indexes(board)) == 2
 
 
 @pytest.fixture
@@ -174,24 +155,15 @@ def test_a_notification_has_the_receipt_of_its_last_event_and_the_checkpoint(
     mailing.challenge()
     store = mailing.bench.store
     shard = store.layout().shard_of(1)
-    writer = LogWriter(objects, shard, [read_keys(folder).secrets[0].signer(shard)])
-    writer.load()
-    writer.append([leaf for _, leaf in store.leaves(shard, 0, 10)])
+    publish(objects, folder, store, shard)
     mailing.do(ALICE, PlayMove(text=QUOTED))
     work_out(mailer)
     (mail,) = [one for one in mailing.sink.messages if f"played {QUOTED}" in str(one.get_body())]
-    found = files(mail)
-    key = shard_key(read_receipt_secrets(folder)[0].public, shard, KEY_SUFFIX)
-    receipt = open_receipt(found["receipt.txt"], [key])
-    last = store.events(1)[-1]
-    receipt.check_leaf(last)
-    assert receipt.prev == leaf_hash(store.events(1)[0])
+    first, last = store.events(1)
+    receipt = checked(folder, shard, files(mail), last)
+    assert receipt.prev == leaf_hash(first)
     assert decode_event(last).seq == receipt.seq == 2
-    log_key = shard_key(read_public_keys(folder)[0], shard)
-    assert open_checkpoint(found["checkpoint.txt"], log_key.name, [log_key]).size == 1
-    body = mail.get_body()
-    assert body is not None
-    text = body.get_content().replace("\r\n", "\n")
+    text = text_of(mail)
     assert text.startswith(f"match 1, #1: Light (alice) played {QUOTED}")
     assert text.endswith("signed promise that this has been recorded. Keep this e-mail.\n")
     assert max(map(len, text.splitlines())) < 100

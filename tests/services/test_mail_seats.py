@@ -13,7 +13,7 @@ from services.app.matches import load_state
 from services.mail.parse.mime import UnfitError
 from tests.fakes.app import PASSWORDS
 from tests.fakes.office import DOMAIN, SERVER, box
-from tests.helpers.mails import mail, moves
+from tests.helpers.mails import MOVE, mail, moves
 
 
 def test_answering_with_a_move_alone_plays_it_and_tells_its_player(office):
@@ -48,14 +48,15 @@ def test_the_same_mail_delivered_five_times_is_one_move_and_one_answer(office):
 
 def test_who_a_mail_says_it_is_from_counts_for_nothing(office):
     seat = office.seat(office.challenge(), 0, "alice")
-    (letter,) = office.take(
-        seat, "m13-j7", sender="eve@evil.example", headers={"From": "bob@example.org"}
-    )
+    eve, bob, alice = "eve@evil.example", {"From": box("bob")}, {"From": box("alice")}
+    (letter,) = office.take(seat, "show", sender=eve, headers=bob)
     assert letter.to == box("alice")
-    (refused,) = office.take(
-        SERVER, "pow2 move 1 alice guessed1 m13-j7", sender=box("eve"),
-        headers={"From": box("alice")},
-    )  # fmt: skip
+    (letter,) = office.take(SERVER, subject=MOVE, sender=eve)  # whose password it has
+    assert moves(office) == ["m13-j7"]
+    assert (letter.to, letter.subject) == (box("alice"), "matchpost: done")
+    assert letter.body.startswith("> pow2 move 1 alice *** m13-j7\nmatch 1, #1: ")
+    wrong = "pow2 move 1 alice guessed1 m13-j7"
+    (refused,) = office.take(SERVER, wrong, sender=box("eve"), headers=alice)
     assert refused.to == box("eve")
     assert refused.body.startswith("> pow2 move 1 ...\nwrong-password: ")
 
@@ -63,12 +64,8 @@ def test_who_a_mail_says_it_is_from_counts_for_nothing(office):
 def test_a_seat_s_address_is_its_player_s_alone_and_a_forged_one_nobody_s(office):
     board = office.challenge()
     forged = [f"m{seat}-{'a' * 26}" for seat in ("1-s0", "1-s1", "1-s9", "999-s0")]
-    for address in (
-        *(f"{local}@{DOMAIN}" for local in (*forged, "m1-s0", "alice", "\udcff")),
-        "matchpost@elsewhere.org",
-        "matchpost",
-        "",
-    ):
+    own = [f"{local}@{DOMAIN}" for local in (*forged, "m1-s0", "alice", "\udcff")]
+    for address in (*own, "matchpost@elsewhere.org", "matchpost", ""):
         assert not office.office.knows(address), address
     assert office.office.knows(office.seat(board, 0, "alice").upper())
     assert not office.office.knows(office.seat(board, 1, "alice"))
@@ -176,11 +173,9 @@ def test_an_accepted_move_is_answered_by_the_next_mail_of_the_match_alone(office
     assert "won by resignation" in office.take(bob, "resign", sender=box("bob"))[0].body
     # the first board comes once, in the mail of the match
     office.accounts.change_of(office.ids["alice"], lambda old: replace(old, notify="move"))
-    assert office.take(SERVER, "pow2 challenge alice bob --password=mad-hatter") == []
-    assert (
-        "unknown-user"
-        in office.take(SERVER, "pow2 challenge alice bobb --password=mad-hatter")[0].body
-    )
+    line = "pow2 challenge alice {} --password=mad-hatter"
+    assert office.take(SERVER, line.format("bob")) == []
+    assert "unknown-user" in office.take(SERVER, line.format("bobb"))[0].body
 
 
 def legal(office, board):
@@ -210,31 +205,22 @@ IN_DOUBT = (
 )
 
 
-def test_the_one_move_among_other_words_is_played_and_none_is_guessed_in_doubt(make_office):
+def test_the_one_move_among_other_words_is_played_and_none_is_guessed_in_doubt(office):
     for said in (*MOVES_AMONG_WORDS, *IN_DOUBT):
-        office = make_office()
         board = office.challenge()
-        (letter,) = office.take(office.seat(board, 0, "alice"), said)
-        found = (
-            "> m13-j7\nmatch 1, #1: "
-            if said in MOVES_AMONG_WORDS
-            else ".*usage: |.*unreadable-move: "
-        )
+        text = said.replace("match 1,", f"match {board},")
+        (letter,) = office.take(office.seat(board, 0, "alice"), text)
+        is_one = said in MOVES_AMONG_WORDS
+        found = rf"> m13-j7\nmatch {board}, #1: " if is_one else ".*usage: |.*unreadable-move: "
         assert re.match(found, letter.body, re.DOTALL), said
-        assert moves(office) == ["m13-j7"] * (said in MOVES_AMONG_WORDS), said
+        assert moves(office, board) == ["m13-j7"] * is_one, said
 
 
-def test_how_the_mailed_board_is_drawn_is_chosen_in_a_reply(office):
+def test_a_display_is_chosen_in_a_reply_and_an_answer_to_bad_lines_says_which_is_which(office):
     seat = office.seat(office.challenge(), 0, "alice")
     (letter,) = office.take(seat, "set display small\nshow")
     assert "The Power of Two is drawn small for alice" in letter.body
     assert dict(record(office).displays) == {"pow2": "small"}
-    (letter,) = office.take(seat, "set display huge")
-    assert "bad-option: pow2 has no display 'huge'; the displays are large, small" in letter.body
-
-
-def test_an_answer_to_bad_lines_says_which_is_which(office):
-    seat = office.seat(office.challenge(), 0, "alice")
     (letter,) = office.take(seat, "m13 to j7\nhelp pow2\nplease play it")
     first, *_, last = letter.body.split("\n\n> ")
     assert first.startswith("> (line 1)\nusage: this line is neither a move nor a command")

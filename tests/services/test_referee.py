@@ -1,7 +1,8 @@
-"""`matchpost referee`: requests and match documents, judged line by line."""
+"""`matchpost referee`: requests, match documents and tournaments, judged line by line."""
 
 import io
 import json
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -15,13 +16,10 @@ from infra.audit.match_document import write_document
 from services.cli import referee
 from services.cli.referee import LINE_LIMIT, judge, serve
 from tests.golden.make_events import MATCHES
+from tests.golden.make_tournaments import FILE, answers
 from tests.helpers.evidence import KINDS, golden_document
 from tests.helpers.examples import examples
 from tests.helpers.games import whole_game
-
-
-def ask(**request) -> dict:
-    return json.loads(json.dumps(judge(json.dumps({"game": "pow2"} | request).encode())))
 
 
 def filtered(data: bytes) -> list[dict]:
@@ -30,16 +28,22 @@ def filtered(data: bytes) -> list[dict]:
     return [json.loads(line) for line in answers.getvalue().splitlines()]
 
 
+def ask(**request) -> dict:
+    (answer,) = filtered(json.dumps({"game": "pow2"} | request).encode())
+    return answer
+
+
 def test_the_start_is_answered_with_the_keys_in_order():
     answer = ask()
     assert list(answer) == ["ok", "rules", "setup", "ply", "to_move", "legal", "position", "result"]
-    assert (answer["ok"], answer["rules"], answer["setup"]) == (True, "pow2/1", None)
-    assert (answer["ply"], answer["to_move"], answer["result"]) == (0, 0, None)
-    assert len(answer["legal"]) == 48
-    assert answer["position"] == {
-        "board": {"a1": "X", "a13": "X", "m1": "O", "m13": "O"},
-        "supply": [14, 14],
-    }
+    assert len(answer.pop("legal")) == 48
+    assert answer == {
+        "ok": True, "rules": "pow2/1", "setup": None, "ply": 0, "to_move": 0, "result": None,
+        "position": {
+            "board": {"a1": "X", "a13": "X", "m1": "O", "m13": "O"},
+            "supply": [14, 14],
+        },
+    }  # fmt: skip
 
 
 def test_a_trace_has_every_prefix_of_the_moves():
@@ -55,8 +59,7 @@ def test_a_trace_has_every_prefix_of_the_moves():
 def test_a_finished_game_has_a_result_and_nobody_to_move():
     moves = whole_game()
     answer = ask(moves=moves, trace=True)
-    assert answer["ok"]
-    assert (answer["to_move"], answer["legal"]) == (None, [])
+    assert (answer["ok"], answer["to_move"], answer["legal"]) == (True, None, [])
     assert answer["result"]["reason"] in ("all-placed", "no-move")
     assert answer["result"]["winners"] in ([0], [1])
     assert answer["trace"][-1]["legal"] == []
@@ -79,7 +82,8 @@ def test_a_refused_move_is_named_by_its_index(moves, ply, code):
     assert answer["message"]
 
 
-@pytest.mark.parametrize(("request_", "code", "said"), [
+SEED = "00112233445566778899aabbccddeeff" * 2
+WRONG = (
     ({"game": "chess"}, Code.UNKNOWN_GAME, "'chess'"),
     ({"players": 3}, Code.BAD_PLAYERS, "3"),
     ({"options": ["-slow"]}, Code.UNKNOWN_OPTION, "slow"),
@@ -93,7 +97,14 @@ def test_a_refused_move_is_named_by_its_index(moves, ply, code):
     ({"moves": [1]}, Code.BAD_REQUEST, "$.moves[0]"),
     ({"rules": 1.5}, Code.BAD_REQUEST, "$.rules"),
     ({"move": "m13-j7"}, Code.BAD_REQUEST, "`move`"),
-])  # fmt: skip
+    ({"game": "powerdrain"}, Code.BAD_SETUP, "chance sets up powerdrain; give either a setup or a seed"),
+    ({"game": "powerdrain", "seed": "12"}, Code.BAD_SETUP, "a seed is written as 64 hex digits"),
+    ({"game": "powerdrain", "seed": SEED, "setup": {}}, Code.BAD_SETUP, "give either a setup or a seed"),
+    ({"game": "powerdrain", "options": ["-o1", "-p"], "seed": SEED}, Code.BAD_SETUP, "chance decides nothing here"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("request_", "code", "said"), WRONG)
 def test_what_is_wrong_with_a_request_is_said_without_a_ply(request_, code, said):
     answer = ask(**request_)
     assert list(answer) == ["ok", "error", "message"]
@@ -102,19 +113,19 @@ def test_what_is_wrong_with_a_request_is_said_without_a_ply(request_, code, said
     assert answer["message"][0] == answer["message"][0].lower()
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"{", b"[]", b"null", b"7", b"{}", b"\xff\xfe", b'{"game": "pow2\xff"}', b'{"game": "pow2"} {"game": "pow2"}',
-        b'{"game": "pow2", "setup": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", b'{"game": "pow2", "game": 7}',
-        b'{"game": "pow2", "players": ' + b"9" * 9_999 + b"}", b'{"game": "pow2", "rules": ' + b"9" * 9_999 + b"}",
-        b'{"game": "pow2", "setup": ' + b"9" * 9_999 + b"}",
-    ],
+NO_REQUESTS = (
+    b'{"game": "pow2", "players": Infinity}', b"{", b"[]", b"null", b"7", b"{}", b"\xff\xfe", b'{"game": "pow2\xff"}', b'{"game": "pow2"} {"game": "pow2"}',
+    b'{"game": "pow2", "setup": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", b'{"game": "pow2", "game": 7}',
+    b'{"game": "pow2", "players": ' + b"9" * 9_999 + b"}", b'{"game": "pow2", "rules": ' + b"9" * 9_999 + b"}",
+    b'{"game": "pow2", "setup": ' + b"9" * 9_999 + b"}",
 )  # fmt: skip
-def test_what_is_no_request_is_answered_and_the_next_line_read(line):
-    bad, good = filtered(line + b'\n{"game": "pow2"}\n')
-    assert (bad["ok"], bad["error"]) == (False, Code.BAD_REQUEST)
-    assert good["ok"]
+
+
+def test_what_is_no_request_is_answered_and_the_next_line_read():
+    for line in NO_REQUESTS:
+        bad, good = filtered(line + b'\n{"game": "pow2"}\n')
+        assert (bad["ok"], bad["error"]) == (False, Code.BAD_REQUEST), line[:50]
+        assert good["ok"]
 
 
 @pytest.mark.parametrize("end", [b"\n", b""])
@@ -125,21 +136,30 @@ def test_a_line_over_the_limit_is_answered_and_the_next_read(over, end):
     assert [answer["ok"] for answer in answers[1:]] == [True] * bool(end)
 
 
+WORDS = ["1-0", "--", "wins", "silent", "player", "kind", "win", "draw", "loss", "table", "bracket"]
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    st.none() | st.booleans() | st.integers(-2, 5) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8) | st.sampled_from(WORDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),
     max_leaves=8,
-)
+)  # fmt: skip
+FIELDS = [
+    "game", "players", "options", "rules", "setup", "seed", "moves", "trace", "else",
+    "points", "tiebreaks", "matches", "withdrawn", "double", "tournament",
+]  # fmt: skip
+BEGUN = (
+    {}, {"game": "pow2"},
+    *({"tournament": kind, "players": 4, "matches": []} for kind in ("table", "schedule", "bracket")),
+)  # fmt: skip
 
-FIELDS = ["game", "players", "options", "rules", "setup", "seed", "moves", "trace", "else"]
 
-
-@examples(150, 5_000)
-@given(request=st.dictionaries(st.sampled_from(FIELDS), JSON), named=st.booleans())
-def test_any_object_is_answered(request, named):
-    line = json.dumps(request | ({"game": "pow2"} if named else {}))
-    answer = judge(line.encode())
-    assert answer["ok"] is True or answer["error"] in set(Code)
+@examples(200, 10_000)
+@given(request=st.dictionaries(st.sampled_from(FIELDS), JSON), begun=st.sampled_from(BEGUN))
+def test_any_object_is_answered(request, begun):
+    asked = begun | request
+    answer = judge(json.dumps(asked).encode())
+    allowed = {Code.BAD_TOURNAMENT} if "tournament" in asked else set(Code)
+    assert answer["ok"] is True or answer["error"] in allowed
 
 
 @examples(150, 5_000)
@@ -147,9 +167,6 @@ def test_any_object_is_answered(request, named):
 def test_any_bytes_are_answered_line_by_line(data):
     lines = [line for line in data.split(b"\n") if line.strip()]
     assert len(filtered(data)) == len(lines)
-
-
-SEED = "00112233445566778899aabbccddeeff" * 2
 
 
 @pytest.mark.parametrize(("game", "players", "options", "keys"), [
@@ -161,8 +178,7 @@ SEED = "00112233445566778899aabbccddeeff" * 2
 def test_a_seed_draws_a_setup_that_gives_the_same_game_again(game, players, options, keys):
     request = {"game": game, "players": players, "options": options}
     drawn = ask(**request, seed=SEED)
-    assert drawn["ok"]
-    assert drawn["setup"] is not None
+    assert (drawn["ok"], drawn["setup"] is None) == (True, False)
     assert ask(**request, setup=drawn["setup"]) == drawn
     assert ask(**request, seed=SEED.upper()) == drawn
     assert ask(**request, seed=SEED[::-1])["setup"] != drawn["setup"]
@@ -174,18 +190,6 @@ def test_a_seed_draws_a_setup_that_gives_the_same_game_again(game, players, opti
         if not answer["legal"]:
             break
         moves.append(answer["legal"][0])
-
-
-@pytest.mark.parametrize(("more", "message"), [
-    ({}, "chance sets up powerdrain; give either a setup or a seed"),
-    ({"seed": "12"}, "a seed is written as 64 hex digits"),
-    ({"seed": SEED, "setup": {}}, "give either a setup or a seed"),
-    ({"options": ["-o1", "-p"], "seed": SEED}, "chance decides nothing here"),
-])  # fmt: skip
-def test_a_game_of_chance_takes_a_setup_or_a_seed(more, message):
-    answer = ask(game="powerdrain", **more)
-    assert (answer["ok"], answer["error"]) == (False, "bad-setup")
-    assert message in answer["message"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -218,3 +222,89 @@ def test_a_document_may_be_longer_than_other_lines_but_not_longer_than_documents
     (answer, other) = filtered(long + b'{"game": "pow2"}\n')
     assert answer["error"] == Code.TOO_LONG
     assert other["ply"] == 0
+
+
+# tournaments
+
+
+def test_the_answers_to_tournaments_are_the_recorded_ones():
+    recorded = json.loads(FILE.read_text())
+    assert len(recorded) > 25
+    assert json.loads(json.dumps(answers())) == recorded
+
+
+TABLE = {"tournament": "table", "players": 3, "matches": []}
+WRONG_TOURNAMENTS = (
+    ({"tournament": "cup", "players": 4}, "invalid value 'cup' - at `$.tournament`"),
+    ({"tournament": None}, "`$.tournament`"),
+    ({"tournament": "table", "matches": []}, "missing required field `players`"),
+    ({"tournament": "table", "players": 3}, "missing required field `matches`"),
+    (TABLE | {"game": "pow2"}, "unknown field `game`"),
+    ({"tournament": "schedule", "players": 1_001}, "<= 1000 - at `$.players`"),
+    ({"tournament": "schedule", "players": 4, "double": 1}, "`$.double`"),
+    ({"tournament": "schedule", "players": 4, "matches": []}, "unknown field `matches`"),
+    ({"tournament": "bracket", "players": 10_001}, "<= 10000 - at `$.players`"),
+    ({"tournament": "bracket", "players": True}, "`$.players`"),
+    *((TABLE | fields, said) for fields, said in (
+        ({"players": -1}, "`$.players`"),
+        ({"players": 10_001}, "<= 10000 - at `$.players`"),
+        ({"matches": None}, "`$.matches`"),
+        ({"matches": [[0, 1]]}, "`$.matches[0]`"),
+        ({"matches": [[0, 1, "2-0"]]}, "invalid enum value '2-0' - at `$.matches[0][2]`"),
+        ({"matches": [[0, 2, None], [0, 3, None]]}, "there is no player 3, only 0 to 2 - at `$.matches[1]`"),
+        ({"matches": [[-1, 2, None]]}, "there is no player -1, only 0 to 2 - at `$.matches[0]`"),
+        ({"matches": [[1, 1, None]]}, "player 1 can't play against themselves - at `$.matches[0]`"),
+        ({"points": None}, "`$.points`"),
+        ({"points": {"win": 1, "draw": 0.5}}, "missing required field `loss` - at `$.points`"),
+        ({"points": {"win": 1, "draw": 0.5, "loss": 0, "bye": 1}}, "unknown field `bye` - at `$.points`"),
+        ({"points": {"win": "1", "draw": 0.5, "loss": 0}}, "`$.points.win`"),
+        ({"points": {"win": 1, "draw": 1e300, "loss": 0}}, "points are at most 1000000000000 - at `$.points.draw`"),
+        ({"tiebreaks": "wins"}, "`$.tiebreaks`"),
+        ({"tiebreaks": ["wins", "Direct"]}, "there is no tie-break 'Direct'; there are direct, sonneborn-berger, wins, buchholz - at `$.tiebreaks[1]`"),
+        ({"tiebreaks": ["x" * 999]}, f"there is no tie-break '{'x' * 24}';"),
+        ({"tiebreaks": ["wins"] * 17}, "a table has at most 16 tie-breaks - at `$.tiebreaks`"),
+        ({"withdrawn": None}, "`$.withdrawn`"),
+        ({"withdrawn": [{"player": 2}]}, "missing required field `kind` - at `$.withdrawn[0]`"),
+        ({"withdrawn": [{"player": 2, "kind": "late"}]}, "invalid enum value 'late' - at `$.withdrawn[0].kind`"),
+        ({"withdrawn": [{"player": 3, "kind": "silent"}]}, "there is no player 3, only 0 to 2 - at `$.withdrawn[0]`"),
+        ({"withdrawn": [{"player": 2, "kind": "silent"}, {"player": 2, "kind": "accepted"}]}, "player 2 is named twice - at `$.withdrawn[1]`"),
+    )),
+)  # fmt: skip
+
+
+def test_what_is_wrong_with_a_tournament_is_said_with_its_place():
+    for request, said in WRONG_TOURNAMENTS:
+        (answer,) = filtered(json.dumps(request).encode())
+        assert list(answer) == ["ok", "error", "message"], request
+        assert (answer["ok"], answer["error"]) == (False, Code.BAD_TOURNAMENT)
+        assert said in answer["message"]
+        assert answer["message"][0] == answer["message"][0].lower()
+
+
+@pytest.mark.parametrize(("points", "written"), [
+    ("3", b"3"), ("2.0", b"2"), ("1e2", b"100"), ("0.1", b"0.1"), ("-0.0", b"0"), ("0.25", b"0.25"),
+    ("1e-7", b"1e-7"),
+])  # fmt: skip
+def test_numbers_are_written_as_short_as_they_can_be(points, written):
+    request = f'{{"tournament":"table","players":2,"matches":[[0,1,"1-0"]],"points":{{"win":{points},"draw":0,"loss":-5}}}}'
+    answers = io.BytesIO()
+    serve(io.BytesIO(request.encode()), answers)
+    assert b'{"player":0,"points":' + written + b"," in answers.getvalue()
+
+
+def test_the_largest_table_fits_a_line_and_is_judged_at_once():
+    results = ["1-0", "0-1", "1/2", "1-0", "+-"]
+    matches = [
+        [one, (one + turn) % 5_000 + 5_000, results[one * (turn + 3) % 5]]
+        for turn in range(7)
+        for one in range(5_000)
+    ]
+    tiebreaks = ["direct", "buchholz", "sonneborn-berger", "wins"]
+    request = TABLE | {"players": 10_000, "matches": matches, "tiebreaks": tiebreaks}
+    line = json.dumps(request).encode()
+    assert len(line) < LINE_LIMIT
+    began = process_time()
+    answer = judge(line)
+    assert process_time() - began < 5  # 0.3 s on a quiet machine
+    assert [row["player"] for row in answer["table"]] != list(range(10_000))
+    assert sum(row["points"] for row in answer["table"]) == len(matches)

@@ -34,11 +34,10 @@ from tests.helpers.proposals import new_command
 from tests.helpers.robots import EASY, MEDIUM
 from tests.helpers.served import Served, gateway, queue_of, state_of, until
 
-FIRST = 1_000
+BOARD = 1_000
 """The first board here; the server itself allots lower ones."""
 
-BOARDS = range(FIRST, FIRST + 8)
-
+BOARDS = range(BOARD, BOARD + 8)
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
@@ -49,36 +48,7 @@ def count(client: Redis, board: int, kind: type) -> int:
     return sum(isinstance(one.body, kind) for one in events)
 
 
-BOARD = 1_000
 PLIES = 6
-
-
-def begin_robots(served: Served, *boards: int) -> None:
-    """Start matches of two robots."""
-    with served.client() as client, gateway(client) as door:
-        for board in boards:
-            start = StartMatch(rules="goliath/1", options=(), seats=(EASY, MEDIUM))
-            outcome = door.send(sent(EASY, start, board, board), 0, seconds=60)
-            assert outcome.accepted, outcome
-
-
-def play_robots(served: Served, *boards: int, plies: int = PLIES) -> None:
-    """Wait until the robots have played so many plies."""
-    with served.client() as client:
-        until(lambda: all(state_of(client, one).ply >= plies for one in boards), 150)
-
-
-def check(served: Served, *boards: int) -> None:
-    """Each ply was played once, nothing was refused, and the matches verify."""
-    with served.client() as client:
-        store = RedisStore(client, Mode.FSYNC)
-        for board in boards:
-            events = [decode_event(data).body for data in store.events(board)]
-            plies = [one.ply for one in events if isinstance(one, Moved)]
-            assert plies == list(range(1, len(plies) + 1))
-            assert Code.STALE_PLY not in str(store.outcomes(board))
-            done = served.run("verify", str(board))
-            assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.timeout(300)
@@ -91,37 +61,44 @@ def test_a_robot_that_is_killed_in_the_middle_of_a_move_moves_once(tmp_path, poi
         "MATCHPOST_ROBOT_SECONDS": "0",
         "MATCHPOST_FAULT": f"{point}:2:{fuse}",
     }
-    with Served(tmp_path / "data", env) as served:
-        begin_robots(served, BOARD)
-        play_robots(served, BOARD)
+    with Served(tmp_path / "data", env) as served, served.client() as client:
+        with gateway(client) as door:
+            start = StartMatch(rules="goliath/1", options=(), seats=(EASY, MEDIUM))
+            assert door.send(sent(EASY, start, BOARD, BOARD), 0, seconds=60).accepted
+        until(lambda: state_of(client, BOARD).ply >= PLIES, 150)
         assert not fuse.exists()
-        check(served, BOARD)
+        store = RedisStore(client, Mode.FSYNC)
+        events = [decode_event(data).body for data in store.events(BOARD)]
+        plies = [one.ply for one in events if isinstance(one, Moved)]
+        assert plies == list(range(1, len(plies) + 1))
+        assert Code.STALE_PLY not in str(store.outcomes(BOARD))
+        done = served.run("verify", str(BOARD))
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def export(server: Served, board: int) -> str:
+    done = server.run("export", str(board))
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def covered(document: str) -> bool:
+    found = json.loads(document)
+    return len(found["leaves"]) == len(found["log"]["proofs"])
 
 
 def test_a_match_leaves_its_server_and_is_proved_without_it(tmp_path):
     data = tmp_path / "data"
     with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as server:
         server.do(
-            "signup alice mad-hatter",
-            "signup bob yes-we-can",
-            "powerdrain challenge alice bob --days=3",
-            "powerdrain move 1 bob yes-we-can accept",
-            "pow2 challenge alice bob --days=3",
+            "signup alice mad-hatter", "signup bob yes-we-can", "powerdrain challenge alice bob --days=3",
+            "powerdrain move 1 bob yes-we-can accept", "pow2 challenge alice bob --days=3",
             "pow2 move 2 alice mad-hatter m13-j7",
-        )
+        )  # fmt: skip
         assert server.run("do", "pow2 move 2 alice mad-hatter m1-i3").returncode == 1
         for board, moves in ((1, 0), (2, 1)):
-            published = []
-
-            def covered(board: int = board, published: list[str] = published) -> bool:
-                done = server.run("export", str(board))
-                assert (done.returncode, done.stderr) == (0, "")
-                published[:] = [done.stdout]
-                found = json.loads(done.stdout)
-                return len(found["leaves"]) == len(found["log"]["proofs"])
-
-            until(covered)
-            (line,) = published
+            until(lambda: covered(export(server, board)))  # noqa: B023 - it is called at once
+            line = export(server, board)
             assert line.count("\n") == 1
             assert json.loads(line)["board"] == board
             (tmp_path / f"{board}.json").write_text(line)
@@ -131,25 +108,21 @@ def test_a_match_leaves_its_server_and_is_proved_without_it(tmp_path):
             assert server.run("verify", str(board)).returncode == 0
         assert server.run("export", "99").returncode == 1
     # the server is gone, and its data are nowhere to be seen
-    (log_key, receipt_key) = (
-        read_public_keys(data / "keys", name)[0] for name in ("log-key", "receipts-key")
-    )
+    names = ("log-key", "receipts-key")
+    published = [str(read_public_keys(data / "keys", name)[0]) for name in names]
     keys = tmp_path / "keys.txt"
-    keys.write_text(f"{log_key}\n{receipt_key}\n")
+    keys.write_text("\n".join([*published, ""]))
     elsewhere = Served(tmp_path / "nothing")
     for board in (1, 2):
         done = elsewhere.run("verify", str(tmp_path / f"{board}.json"), "--key", str(keys))
         assert (done.returncode, done.stderr) == (0, "")
         assert "covers all its leaves" in done.stdout
         assert done.stdout.endswith(f"match {board} of localhost holds\n")
-    assert (
-        "what was dealt follows from seed 1 of chain 1"
-        in elsewhere.run("verify", str(tmp_path / "1.json")).stdout
-    )
-    assert (
-        "1 refusal decided again with the same sentence"
-        in elsewhere.run("verify", str(tmp_path / "2.json")).stdout
-    )
+    for board, said in (
+        (1, "what was dealt follows from seed 1 of chain 1"),
+        (2, "1 refusal decided again with the same sentence"),
+    ):
+        assert said in elsewhere.run("verify", str(tmp_path / f"{board}.json")).stdout
     forged = (tmp_path / "2.json").read_text().replace('"m13-j7"', '"m13-m9"')
     done = elsewhere.run("verify", "-", typed=forged)
     assert done.returncode == 1
@@ -213,16 +186,14 @@ def test_an_idle_server_writes_little_asks_little_and_computes_little(tmp_path):
 
 
 @contextmanager
-def another(served: Served) -> Iterator[subprocess.Popen[bytes]]:
+def another(served: Served) -> Iterator[None]:
     """One more scheduler, beside that of `serve`."""
-    process = subprocess.Popen([SCRIPT, "scheduler"], env=served.env)
-    try:
-        with served.client() as client:
-            until(lambda: process.pid in schedulers(client))
-        yield process
-    finally:
-        process.terminate()
-        assert process.wait(20) == 0
+    with subprocess.Popen([SCRIPT, "scheduler"], env=served.env) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
+    assert process.returncode == 0
 
 
 def schedulers(client: Redis) -> set[int]:
@@ -265,7 +236,3 @@ def test_two_schedulers_send_each_reminder_and_flag_once_and_start_each_challeng
         assert [count(client, board + 100, Flagged) for board in BOARDS] == [1] * 8
         board = challenges.get(made.id).board
         assert board is not None
-
-
-def doctor(served: Served) -> str:
-    return served.run("doctor").stdout

@@ -4,14 +4,13 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.api import Api, Player
-
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+from services.cli.main import main
+from tests.helpers.api import Api
 
 ROOT = Path(__file__).parents[2]
 MATCHPOST = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from services.cli.main import main; "
@@ -55,30 +54,27 @@ class Terminal:
 
 
 @pytest.fixture
-def open_terminal(api: Api, tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
-    """Run `matchpost play` with these words, in the name of a player or of nobody."""
-    opened: list[Terminal] = []
-
-    def run(*words: str, player: Player | None = None, **env: str) -> Terminal:
-        env |= {"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
-        if player:
-            env["MATCHPOST_TOKEN"] = player.token
-        line = [sys.executable, "-c", f"{MATCHPOST}sys.exit(main())", "--url", api.url, "play"]
-        opened.append(Terminal(tmp_path, shlex.join([*line, *words]), env))
-        return opened[-1]
-
-    yield run
-    for terminal in opened:
-        terminal.close()
+def terminal(api: Api, pair, tmp_path: Path) -> Iterator[Terminal]:
+    """The first of the two runs `matchpost play`, without a board number."""
+    env = {
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "XDG_STATE_HOME": str(tmp_path),
+        "MATCHPOST_TOKEN": pair[0].token,
+    }
+    line = [sys.executable, "-c", f"{MATCHPOST}sys.exit(main())", "--url", api.url, "play"]
+    api.caught_up()
+    opened = Terminal(tmp_path, shlex.join(line), env)
+    yield opened
+    opened.close()
 
 
 def moves(api: Api, board: int) -> list[str]:
     return api.http.get(f"/api/matches/{board}").json()["moves"]
 
 
-def test_a_match_is_played_in_a_terminal(api, pair, open_terminal, wait_until):
-    one, other, board = pair
-    terminal = open_terminal(str(board), player=one)
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_a_match_is_played_in_a_terminal(api, pair, terminal, wait_until):
+    _, other, board = pair
     wait_until(lambda: "It is your turn. Choose a piece to move." in terminal.screen)
     wait_until(lambda: "[O]" in terminal.screen)
     assert f"{board} The Power of Two" in terminal.screen
@@ -105,22 +101,12 @@ def test_a_match_is_played_in_a_terminal(api, pair, open_terminal, wait_until):
     assert f"match {board}, {api.url}" in terminal.screen
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("is_first", [True, False])
-def test_the_match_that_waits_longest_is_opened_or_none(
-    api, pair, open_terminal, wait_until, is_first
-):
-    one, other, board = pair
-    api.begun(one, other, game="torere")
-    api.caught_up()
-    terminal = open_terminal(player=one if is_first else other)
-    wait_until(
-        lambda: (f"{board} The Power of Two" if is_first else "exit code 0") in terminal.screen
-    )
-    assert ("no match is waiting for" in terminal.screen) == (not is_first)
-
-
-def test_a_board_without_a_match_is_refused(open_terminal, wait_until):
-    terminal = open_terminal("987654")
-    wait_until(lambda: "exit code 1" in terminal.screen)
-    assert "unknown-board: there is no match 987654" in terminal.screen
+@pytest.mark.usefixtures("clean_environment")
+def test_without_a_match_to_open_the_reason_is_told(api, pair, capsys, monkeypatch):
+    monkeypatch.setattr("services.cli.play._check_terminal", lambda: None)
+    monkeypatch.setenv("MATCHPOST_TOKEN", pair[1].token)
+    for words, code, said in (
+        (["987654"], 1, "unknown-board: there is no match 987654"), ([], 0, "no match is waiting for"),
+    ):  # fmt: skip
+        assert main(["--url", api.url, "play", *words]) == code
+        assert said in "".join(capsys.readouterr())

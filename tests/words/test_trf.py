@@ -21,31 +21,25 @@ from workers.swiss_pairing import pair_round
 
 
 class Row(NamedTuple):
-    """A player's line."""
+    """A player's line; each round has opponent, colour and result, and 0 without an opponent."""
 
     name: str
     rating: int
     points: float
     rank: int
     rounds: list[tuple[int, str, str]]
-    """Opponent, colour and result; 0 without an opponent."""
 
 
 def read(report: str) -> dict[int, Row]:
     """Read the players by columns, which are numbered from 1 in the format's description."""
     found = {}
     for line in report.splitlines():
-        if line[:3] != "001":
-            continue
-        rounds = [line[at : at + 8] for at in range(91, len(line), 10)]
-        assert line[89:91].strip() == ""
-        found[int(line[4:8])] = Row(
-            line[14:47].strip(),
-            int(line[48:52]),
-            float(line[80:84]),
-            int(line[85:89]),
-            [(int(one[:4]), one[5], one[7]) for one in rounds],
-        )
+        if line[:3] == "001":
+            assert line[89:91].strip() == ""
+            rounds = [line[at : at + 8] for at in range(91, len(line), 10)]
+            played = [(int(one[:4]), one[5], one[7]) for one in rounds]
+            said = (line[14:47].strip(), int(line[48:52]), float(line[80:84]), int(line[85:89]))
+            found[int(line[4:8])] = Row(*said, played)
     return found
 
 
@@ -77,21 +71,10 @@ def view_of(one: Tournament) -> TournamentView:
     assert terms is not None
     sections = form_of(terms).tables(one.state)
     return TournamentView(
-        number=one.number,
-        said=TournamentText("Cup\nof Autumn", ""),
-        terms=terms,
-        state=one.state,
-        sections=sections,
-        tables=tuple(form_of(terms).table(two, one.state, terms) for two in sections),
-        count=1,
-        first=1,
-        matches={},
-        club="",
-        organises=False,
-        directs=False,
-        entered=False,
-        waits=False,
-    )
+        number=one.number, said=TournamentText("Cup\nof Autumn", ""), terms=terms, state=one.state,
+        sections=sections, tables=tuple(form_of(terms).table(two, one.state, terms) for two in sections),
+        count=1, first=1, matches={}, club="", organises=False, directs=False, entered=False, waits=False,
+    )  # fmt: skip
 
 
 @pytest.fixture
