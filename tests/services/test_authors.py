@@ -80,6 +80,7 @@ def test_a_key_that_can_not_be_used_is_refused_and_nothing_is_overwritten(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_playground_shows_a_change_and_keeps_the_board_where_a_change_breaks_the_game(tmp_path):
     packages = written(tmp_path)
     rules = packages / "matchpost_five" / "rules.py"
