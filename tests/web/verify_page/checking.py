@@ -6,7 +6,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from infra.audit.match_document import write_document
-from tests.evidence.test_imported import document_of, imported
+from tests.evidence.test_imported import imported
 from tests.helpers.checked_files import File, encode, evidence
 from tests.helpers.evidence import golden_document
 
@@ -55,4 +55,4 @@ def disputed(*names: str) -> list[File]:
 
 def imported_file(**changes: Any) -> File:
     source = golden_document("timed")
-    return "imported.json", write_document(document_of(imported(source, **changes), source))
+    return "imported.json", write_document(imported(source, shown=source, **changes))

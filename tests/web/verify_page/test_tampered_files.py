@@ -11,7 +11,7 @@ from domain.match.history import decode_event
 from infra.audit.check_document import check_document
 from infra.audit.match_document import MatchDocument, read_document, write_document
 from infra.log.receipts import KEY_SUFFIX, Receipt
-from tests.evidence.test_imported import document_of, imported
+from tests.evidence.test_imported import imported
 from tests.golden.make_events import MATCHES
 from tests.helpers.checked_files import (
     File,
@@ -110,7 +110,7 @@ def documents() -> dict[str, tuple[MatchDocument, Table]]:
         "match": (evidence().whole(), TAMPERED),
         "draw": (evidence("committed", 0).whole(), DRAWN),
         "dispute": (read_document((DISPUTE / "match.json").read_bytes()), STATED),
-        "import": (document_of(imported(source), source), SOURCES),
+        "import": (imported(source, shown=source), SOURCES),
     }
 
 
