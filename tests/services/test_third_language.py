@@ -22,6 +22,7 @@ from services.language.commands import FORMS
 from tests.helpers.browser import chromium
 from tests.helpers.page_texts import texts_of
 from tests.helpers.pseudo import CODE, ROOT, bracketed, make_copy, plain_english
+from tests.helpers.served import until
 
 TEMPLATES = ROOT / "services" / "http" / "web"
 
@@ -172,6 +173,9 @@ OVERFLOWING = """() => {
 }"""
 
 
+TOURNAMENT = re.compile(r'/\d+" dir="auto">([^<]+)</a>')
+
+
 class Demo(NamedTuple):
     """A demo server in the language."""
 
@@ -199,6 +203,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
         try:
             (url,) = re.findall(r"(http://127\.0\.0\.1:\d+)/", said)[:1]
             (password,) = re.findall(r"password (\S+)", said)[:1]
+            # all of them are listed once the projections have caught up
+            until(lambda: len(TOURNAMENT.findall(httpx.get(f"{url}/tournaments").text)) >= 8)
             listed = httpx.get(f"{url}/players", timeout=60).text
             names = frozenset(re.findall(r'/players/([\w-]+)"', listed)) | {"demo"}
             yield Demo(url, password, names)
@@ -209,7 +215,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 def tournaments_of(client: httpx.Client) -> re.Pattern[str]:
     """Return the names of the tournaments, which are in titles of pages and in answers."""
     listed = client.get("/tournaments").text
-    return re.compile("|".join(re.findall(r'/\d+" dir="auto">([^<]+)</a>', listed)))
+    return re.compile("|".join(TOURNAMENT.findall(listed)))
 
 
 def kind_of(path: str) -> str:
