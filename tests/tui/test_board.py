@@ -163,8 +163,9 @@ def test_the_drawing_has_the_largest_size_that_fits_and_a_place_is_clicked(api, 
         await seen.press("s")
         assert seen.app.drawn.display == "large"
         await seen.press("s")
+        await seen.until(lambda: seen.app.drawn.display == "small")
         await click("m13")
-        assert seen.app.choice.chosen == ("m13",)
+        await seen.until(lambda: seen.app.choice.chosen == ("m13",))
         await click("a1")
         assert seen.message.startswith("! "), seen.message
         await click("j7")
