@@ -144,17 +144,26 @@ def drawn(seed: int, count: int, under: Sequence[str]) -> list[Mutant]:
     return [Mutant(file, number, *mutated(file, number)[1:]) for file, number in chosen]
 
 
-def found_again(earlier: Sequence[Mapping[str, str]], under: Sequence[str]) -> list[Mutant]:
-    """Return the mutants of an earlier run, by function and change; those whose code is gone are left out."""
-    wanted = {(one["function"], one["change"]): one["file"] for one in earlier}
-    functions, found = {function for function, _ in wanted}, {}
+def found_again(earlier: Sequence[Mapping[str, Any]], under: Sequence[str]) -> list[Mutant]:
+    """Return the mutants of an earlier run, by function and change; those whose code is gone are left out.
+
+    Of several changes that are alike that one is taken which is at the same place as before.
+    """
+    wanted = {(one["function"], one["change"]): (one["file"], one["number"]) for one in earlier}
+    functions = {function for function, _ in wanted}
+    found: dict[tuple[str, str], Mutant] = {}
+
+    def moved(key: tuple[str, str], name: str) -> bool:
+        return name == wanted[key][0] != found[key].file
+
     for file in sorted(file for folder in under for file in (ROOT / folder).rglob("*.py")):
         name = str(file.relative_to(ROOT))
         for number, (function, _) in enumerate(places(ast.parse(file.read_text("utf-8")))):
             if function in functions:
                 mutant = Mutant(name, number, *mutated(name, number)[1:])
                 key = (mutant.function, mutant.change)
-                if key in wanted and (key not in found or name == wanted[key]):
+                place = (name, number)
+                if key in wanted and (key not in found or place == wanted[key] or moved(key, name)):
                     found[key] = mutant
     return [found[key] for key in wanted if key in found]
 
