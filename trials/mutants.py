@@ -154,7 +154,7 @@ def found_again(earlier: Sequence[Mapping[str, Any]], under: Sequence[str]) -> l
     found: dict[tuple[str, str], Mutant] = {}
 
     def moved(key: tuple[str, str], name: str) -> bool:
-        return name == wanted[key][0] != found[key].file
+        return bool(name == wanted[key][0] != found[key].file)
 
     for file in sorted(file for folder in under for file in (ROOT / folder).rglob("*.py")):
         name = str(file.relative_to(ROOT))
