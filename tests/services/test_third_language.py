@@ -116,9 +116,10 @@ def test_what_is_written_in_a_template_is_a_message():
 
 
 ALSO = frozenset(
-    f"English Deutsch API JSON SVG userid password Chrome Firefox Linux robot easy medium hard large small {CODE}".split()
+    f"English Deutsch API JSON SVG userid password Chrome Firefox Linux robot easy medium hard large small {CODE}"
+    " pass propose agree resume swap unsupported response type".split()
 ) | set(game_keys())
-"""Names and words of commands."""
+"""Names, words of commands and moves, and the code by which a page of OAuth refuses an address without fields."""
 
 ON_BOARDS = frozenset(
     [
