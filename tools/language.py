@@ -58,7 +58,11 @@ def write_language(code: str, translate: Translate, place: Callable[[str], Path]
 def _write(model: Path, path: Path, code: str, translate: Translate) -> Path:
     there = read_po(BytesIO(path.read_bytes())) if path.is_file() else Catalog()
     german = read_po(BytesIO(model.read_bytes()))
-    made = Catalog(locale=_locale(code), header_comment=german.header_comment)
+    made = Catalog(
+        locale=_locale(code),
+        header_comment=german.header_comment,
+        creation_date=there.creation_date,  # what has no new message stays as it is
+    )
     made.mime_headers = [
         ("Language", code),
         ("Plural-Forms", there.plural_forms if len(there) else made.plural_forms),

@@ -88,7 +88,10 @@ def test_a_language_is_begun_by_the_command_of_translating_md(copy):
     assert {pages, copy / "domain" / "games" / "pow2" / "fr.po"} <= set(begun())
     started = pages.read_text()
     assert "nplurals=2; plural=(n > 1);" in started
-    pages.write_text(started.replace('msgid "Light"\nmsgstr ""', 'msgid "Light"\nmsgstr "Clair"'))
+    begun_before = re.sub(r"(POT-Creation-Date: )\d+", r"\g<1>2020", started)
+    pages.write_text(
+        begun_before.replace('msgid "Light"\nmsgstr ""', 'msgid "Light"\nmsgstr "Clair"')
+    )
     kept = pages.read_text()
     begun()
     assert pages.read_text() == kept != started
