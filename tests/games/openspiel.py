@@ -5,9 +5,8 @@ import random
 import pytest
 
 from tests.games import playing
-from tests.helpers.examples import FULL
 
-SEEDS = range(200 if FULL else 25)
+SEEDS = range(200)
 
 
 def plays_alike(rules, flags, spiel, name_of, seeds=SEEDS, parts=lambda *_: False):
