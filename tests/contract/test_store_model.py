@@ -184,7 +184,7 @@ class Twins:
         for known in (indexes[:-1], indexes):
             there = any(self.plain.kept_commands(shard, kept))
             (done,) = self.each("retire", [(board, head, known)], {board: kept})
-            self.seen["kept no more"] += done and there
+            self.seen["no longer kept"] += done and there
             self.archived |= {board} if done else set()
             self.seen["retired"] += done
 
@@ -262,5 +262,5 @@ def test_in_these_runs_everything_happens():
         [f"{call} {said}" for said in (True, False)] for call in ("set_conditional_moves", "anchor")
     )
     codes = (Code.ID_REUSED, Code.BUSY, Code.MATCH_OVER)
-    wanted = (*results, *codes, *laid, *anchored, "Queued", "retired", "kept no more")
+    wanted = (*results, *codes, *laid, *anchored, "Queued", "retired", "no longer kept")
     assert [name for name in wanted if seen[name] < 2] == []

@@ -1,4 +1,4 @@
-"""Matches with clocks, matches played at random, and those in which replies are laid ready."""
+"""Matches with clocks, matches played at random, and those with conditional moves."""
 
 import random
 

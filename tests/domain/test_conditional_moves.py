@@ -1,4 +1,4 @@
-"""Replies laid ready: what is played is what would have been played by hand; what is dropped, stored and audited.
+"""Conditional moves: what is played is what would have been played by hand; what is dropped, stored and audited.
 
 A match is played at random by hand. Then it is played again, with some of its moves laid ready at
 random before they are due, and beside them replies that never come to be.

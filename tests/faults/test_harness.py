@@ -154,7 +154,7 @@ def ask(near: socket.socket, seconds: float = 5) -> bytes | None:
         return None
 
 
-def ask_anew(port: int, seconds: float = 5) -> bytes | None:
+def ask_again(port: int, seconds: float = 5) -> bytes | None:
     with connect(port) as near:
         return ask(near, seconds)
 
@@ -166,17 +166,17 @@ def ask_anew(port: int, seconds: float = 5) -> bytes | None:
 def test_the_proxy_breaks_the_exchange_it_is_told_to(target: int, what: Break, answer: bytes):
     with Proxy(target) as proxy:
         proxy.arm(what, 2)
-        assert [ask_anew(proxy.port) for _ in range(3)] == [b"12345678", answer, b"12345678"]
+        assert [ask_again(proxy.port) for _ in range(3)] == [b"12345678", answer, b"12345678"]
         assert proxy.done == 1
 
 
 def test_a_half_open_connection_says_nothing_and_stays(target: int) -> None:
     with Proxy(target) as proxy:
         proxy.arm(Break.SILENT, 1)
-        assert ask_anew(proxy.port, seconds=0.2) is None
+        assert ask_again(proxy.port, seconds=0.2) is None
         proxy.arm(Break.LOST, 1)
         proxy.disarm()
-        assert ask_anew(proxy.port) == b"12345678"
+        assert ask_again(proxy.port) == b"12345678"
 
 
 @NO_COMPILER
@@ -208,18 +208,18 @@ def test_connections_are_cut_silently_by_their_source_and_closed_when_they_heal(
                 assert ask(near) == b"", "bytes were lost on it"
                 assert ask(new) == b""
             assert ask(other) == b"12345678", "nothing was lost on it"
-        assert ask_anew(port) == b"12345678"
+        assert ask_again(port) == b"12345678"
 
 
 def test_connections_that_are_not_cut_silently_or_whose_server_is_gone_are_closed(target: int):
     with Firewall() as firewall, socket.create_server(("127.0.0.1", 0)) as listener:
         port, gone = firewall.guard(target), firewall.guard(listener.getsockname()[1])
         listener.close()
-        assert ask_anew(gone) == b""
+        assert ask_again(gone) == b""
         with connect(port) as near:
             assert ask(near) == b"12345678"
             firewall.cut(lambda _source, _target: True, silently=False)
             assert ask(near) == b""
-            assert ask_anew(port) == b""
+            assert ask_again(port) == b""
             firewall.heal()
-        assert ask_anew(port) == b"12345678"
+        assert ask_again(port) == b"12345678"

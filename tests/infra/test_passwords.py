@@ -84,7 +84,7 @@ def code_of(call, *args) -> Code:
 
 
 def guess(accounts: Accounts, times: int = 1, name: str = "alice", network: str = "") -> set[Code]:
-    """Give wrong passwords at the terminal or from a network, and return what was said."""
+    """Try wrong passwords at the terminal or from a network, and return what was said."""
     with attempts_from(AttemptSource(network)) if network else nullcontext():
         return {code_of(accounts.verify, name, f"guess-{n}") for n in range(times)}
 

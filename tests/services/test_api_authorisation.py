@@ -273,7 +273,7 @@ def test_every_route_is_in_the_table(places):
 
 
 def telling(row: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """The callers who are asked, and what each is told: of two who are told the same one who tells more."""
+    """The callers who are asked, and what each hears: of two who hear the same, one who tells more."""
     anonymous, stranger, opponent, spectator = zip(KINDS, row, strict=True)
     yield anonymous
     if stranger[1] != opponent[1]:

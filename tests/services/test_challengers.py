@@ -33,7 +33,7 @@ class Door:
         return [board_of(self.do(line, challenger)) for _ in range(count)]
 
     def starter(self, answer: Answer) -> bytes:
-        """The account that started a match, which is counted no more."""
+        """The account that started a match, which no longer counts."""
         actor = decode_event(self.app.store.events(board_of(answer))[0]).actor
         self.app.starts.forget(actor)
         return actor

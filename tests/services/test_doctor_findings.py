@@ -89,7 +89,7 @@ def settings_(facts: Facts = FACTS, **changes: Any) -> Facts:
 
 
 def shards(**changes: Any) -> Facts:
-    """The facts of a server with one shard, which is as it is told."""
+    """The facts of a server with one shard, which is as the test says."""
     return with_("server", shards=(replace(ShardStatus(0, 0, None, 0, 0), **changes),))
 
 

@@ -304,7 +304,7 @@ def test_few_are_sent_to_a_host_and_to_an_account_at_once_and_none_holds_up_othe
     for work in held:
         work()
     held.clear()
-    # names of many hosts give an account no more
+    # names of many hosts are no way to have more
     for number in range(MOST_HOOKS):
         ask(many, f"/{number}", f"{number}.example.org")
     at(mailer, monkeypatch, api.parts.store.now() + 1)

@@ -111,7 +111,7 @@ LATE = (Code.MATCH_OVER, Code.NOT_A_PLAYER, Code.NOT_STARTED)
 
 
 class Fate(TimedStore):
-    """A store on which whoever uses it may die, and that remembers what came to it."""
+    """A store whose users may die, and that remembers what came to it."""
 
     dies = ""
 

@@ -227,7 +227,7 @@ def test_only_what_the_dead_drain_can_have_read_is_worked_one_by_one(bench, stor
 def test_suspects_that_are_left_are_suspects_of_the_next_drain(bench, store):
     send_many(bench)
     cut_off(bench)
-    assert bench.drain(stopping=lambda: True) == 1, "it is told to stop"
+    assert bench.drain(stopping=lambda: True) == 1, "it has to stop"
     assert store.commits == [1]
     assert bench.woken == [LANE]
     assert bench.queue.get(keys.lease(LANE)) == REQUESTED.encode()

@@ -492,7 +492,7 @@ def test_each_change_of_a_value_is_a_difference_in_whatever_bucket(life, redis_c
     assert {number for found in kinds.values() for number in found} == {0, 1}
 
 
-# what is missing, old or out of order is made anew
+# what is missing, old or out of order is made again
 
 
 class Newer(MatchListsProjection):
@@ -507,7 +507,7 @@ def live_lists(client: Redis) -> tuple[int, int]:
     return found[0], found[1].number
 
 
-def test_what_an_older_program_kept_is_made_anew(logs, redis_client, caplog):
+def test_what_an_older_program_kept_is_made_again(logs, redis_client, caplog):
     caplog.set_level("INFO")
     catch_up(logs.store, redis_client, [MatchListsProjection()])
     before = contents(redis_client)
@@ -526,7 +526,7 @@ def test_what_a_newer_program_keeps_is_left_alone(logs, redis_client):
     assert live_lists(redis_client) == (LISTS.version + 1, 1)
 
 
-def test_when_the_logs_have_lost_leaves_everything_is_made_anew(logs, redis_client):
+def test_when_the_logs_have_lost_leaves_everything_is_made_again(logs, redis_client):
     logs.add(41, 100, ALICE, started(), ended(0))
     catch_up(logs.store, redis_client)
     logs.replace(1, -1, REFUSAL)

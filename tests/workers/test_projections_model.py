@@ -366,7 +366,7 @@ def test_any_way_of_reading_gives_the_same_ratings(redis_client):
     assert len(found) == 1
 
 
-def test_an_event_that_comes_too_late_has_everything_made_anew(logs, redis_client, caplog):
+def test_an_event_that_comes_too_late_has_everything_made_again(logs, redis_client, caplog):
     side = ProjectionWorker(logs.store, redis_client, ONLY)
     for board, at in ((1, 100), (2, 300)):
         match(logs, board, at, 0)
@@ -387,11 +387,11 @@ def work(side: ProjectionWorker) -> ProjectionWorker:
     """Have a side worker do what it can: while something waits for its turn it is never done."""
     deadline = time.monotonic() + 30
     rounds = 0
-    # what comes too late has everything made anew, which it looks for once a second
+    # what comes too late has everything made again, which it looks for once a second
     while rounds < 8 or any(slot.rebuild or slot.is_late for slot in side._slots):
         side.round()
         rounds += 1
-        assert time.monotonic() < deadline, "it is not made anew"
+        assert time.monotonic() < deadline, "it is not made again"
     for _ in range(8):
         side.round()
     return side
@@ -469,7 +469,7 @@ def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_clock_that_steps_back_behind_a_promise_has_nothing_made_anew(redis_client, seed):
+def test_a_clock_that_steps_back_behind_a_promise_has_nothing_made_again(redis_client, seed):
     logs, chance = Promising(), random.Random(seed)
     side = ProjectionWorker(logs.store, redis_client, ONLY)
     clock = 10_000

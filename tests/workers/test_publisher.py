@@ -240,7 +240,7 @@ def die() -> None:
 
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("overtaken", [False, True], ids=["killed", "overtaken"])
-def test_whoever_is_killed_or_overtaken_all_is_published_as_if_nobody_was(
+def test_when_one_is_killed_or_overtaken_all_is_published_as_if_nobody_was(
     bench, monkeypatch, point, overtaken
 ):
     monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)

@@ -242,7 +242,7 @@ def test_a_library_that_fails_is_an_alarm_and_is_asked_again_while_others_go_on(
     assert set(hall.players) == set(PLAYERS[:4])
 
 
-# Substitutes in tournaments: lists, notices and results follow, whoever is killed
+# Substitutes in tournaments: lists, notices and results follow, also when a process is killed
 
 
 def running(hall: Hall, count: int = 3) -> AccountId:
