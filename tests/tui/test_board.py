@@ -2,6 +2,7 @@
 
 import pytest
 
+from services.tui.board_panes import DrawingPane
 from tests.helpers.api import Api
 from tests.helpers.board import Seen, play
 
@@ -155,7 +156,9 @@ def test_the_drawing_has_the_largest_size_that_fits_and_a_place_is_clicked(api, 
 
     async def small(seen: Seen) -> None:
         async def click(place: str) -> None:
-            box = seen.app.shown.boxes[place]
+            box, drawing = seen.app.shown.boxes[place], seen.app.query_one(DrawingPane)
+            # it is scrolled back once the screen has been laid out again
+            await seen.until(lambda: seen.app.pane.region.contains_region(drawing.region))
             await seen.pilot.click("DrawingPane", offset=(box.column, box.line))
             await seen.idle()
 

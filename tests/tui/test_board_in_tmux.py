@@ -105,6 +105,7 @@ def test_a_match_is_played_in_a_terminal(api, pair, terminal, wait_until):
 def test_without_a_match_to_open_the_reason_is_told(api, pair, capsys, monkeypatch):
     monkeypatch.setattr("services.cli.play._check_terminal", lambda: None)
     monkeypatch.setenv("MATCHPOST_TOKEN", pair[1].token)
+    api.caught_up()  # until then the match is an invitation, which `play` would open
     for words, code, said in (
         (["987654"], 1, "unknown-board: there is no match 987654"), ([], 0, "no match is waiting for"),
     ):  # fmt: skip
