@@ -1,6 +1,7 @@
 """Fixtures shared by all tests: a real server, started once for each test process."""
 
 import gc
+import logging
 import os
 import random
 import sys
@@ -135,6 +136,14 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def own_log() -> Iterator[None]:
+    """What a program in this process logs goes to the stream of its test, which is closed afterwards."""
+    yield
+    root = logging.getLogger()
+    root.handlers = [each for each in root.handlers if type(each) is not logging.StreamHandler]
 
 
 @pytest.fixture
