@@ -49,8 +49,8 @@ RETRY_SECONDS: Final = 60.0
 ROBOT_GRACE_SECONDS: Final = 3_600.0
 """How long after the scheduler's start no flag of a robot falls, because it is late if its server was down."""
 
-SETTLE_SECONDS: Final = 15.0
-"""How long after the last commit the server counts as in use: until then projections and people may follow it."""
+SETTLE_SECONDS: Final = 5.0
+"""How long after the last commit the server counts as in use: until then projections may follow it."""
 
 READ_AGAIN_SECONDS: Final = 60.0
 """When a shard's next due time is read again although nothing was committed: it may have been repaired."""
@@ -136,6 +136,8 @@ class Scheduler:
         self._repair = repair
         self._used_at = timer()
         """When a command last waited, or a log was last seen to have grown."""
+        self._other_than_moves_at = timer()
+        """When a log was last seen to have grown by anything else than moves."""
         self._robots_until = timer() + ROBOT_GRACE_SECONDS
         """Until then robots that are late may still act."""
 
@@ -147,9 +149,13 @@ class Scheduler:
         if self._clocks_agree(now) and steady:
             self._send_due(now)
 
-    def is_quiet(self) -> bool:
-        """Return whether no command has waited, and no log has grown, for `SETTLE_SECONDS`."""
-        return self._timer() - self._used_at >= SETTLE_SECONDS
+    def is_quiet(self, *, but_for_moves: bool = False) -> bool:
+        """Return whether no command has waited, and no log has grown, for `SETTLE_SECONDS`.
+
+        Or whether none has grown by anything else than moves, which most work need not follow.
+        """
+        since = self._other_than_moves_at if but_for_moves else self._used_at
+        return self._timer() - since >= SETTLE_SECONDS
 
     def _sweep(self) -> int:
         """Request drains where commands wait, and return the server's time, ms.
@@ -176,7 +182,10 @@ class Scheduler:
     def _note_use(self, news: Sequence[ShardNews]) -> None:
         for shard, found in enumerate(news):
             view = self._views[shard]
-            if found.waiting or found.end != view.known_end:
+            has_grown = found.end != view.known_end
+            if has_grown and not found.only_moves:
+                self._other_than_moves_at = self._timer()
+            if found.waiting or has_grown:
                 view.known_end, self._used_at = found.end, self._timer()
 
     def _may_have_changed(self, shard: int, news: ShardNews, now: int) -> bool:

@@ -119,6 +119,14 @@ def is_event(leaf: bytes) -> bool:
     return leaf[1] < _FIRST_TEXT
 
 
+def is_move(leaf: bytes) -> bool:
+    """Return whether a leaf is a move; what else its command made, such as the match's end, has leaves of its own."""
+    try:
+        return is_event(leaf) and isinstance(decode_event(leaf).body, Moved)
+    except msgspec.MsgspecError:
+        return False
+
+
 def decode_event(data: bytes) -> EventEnvelope:
     """Read an event; raises `msgspec.DecodeError` or `ValidationError` if the bytes are none."""
     return _EVENTS.decode(data)

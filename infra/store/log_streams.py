@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
+from domain.match.history import is_move
 from infra.redis import keys
 from infra.redis.reads import streams_in_one_command
 
@@ -23,6 +24,8 @@ class ShardNews(msgspec.Struct, frozen=True):
     """Whether commands wait in its inbox."""
     end: int
     """Index of the next leaf of its log; no less than the one of the last look."""
+    only_moves: bool
+    """Whether its new leaves are few, and all of them moves."""
 
 
 def read_streams(client: redis.Redis, streams: Mapping[str, str], count: int) -> dict[bytes, Any]:
@@ -67,5 +70,7 @@ def read_news(replies: Sequence[Any], ends: Sequence[int]) -> tuple[list[ShardNe
         if len(leaves) == MOST_NEXT:
             unknown.append(shard)
         last = int(leaves[-1][0].split(b"-")[0]) + 1 if leaves else end
-        found.append(ShardNews(keys.inbox(shard).encode() in rows, last))
+        few = len(leaves) < MOST_NEXT
+        only_moves = few and all(is_move(leaf) for _, leaf in read_leaves(leaves))
+        found.append(ShardNews(keys.inbox(shard).encode() in rows, last, only_moves))
     return found, unknown

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import redis
 
 from domain.match.history import PackedSnapshot
@@ -166,7 +167,7 @@ class RedisStore:
             now = self._time.learn(replies.pop())
         found, unknown = read_news(replies, ends)
         for shard, end in zip(unknown, read_ends(self._client, unknown), strict=True):
-            found[shard] = ShardNews(found[shard].waiting, end)
+            found[shard] = msgspec.structs.replace(found[shard], end=end)
         return now, found
 
     def count_attempt(self, shard: int, entry: str) -> int:

@@ -75,11 +75,8 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
     publish = every(REQUEST_SECONDS, partial(log_job.JOB.request, parts.queue))
     scheduler = Scheduler(store, lanes, clock_check=check, repair=repair)
 
-    def after_commits(
-        look: Callable[[], None], is_idle: Callable[[], bool] = lambda: True
-    ) -> Callable[[], None]:
-        # what it looks for is made by commits alone; what it has to repeat may wait so long
-        return seldom_if_quiet(QUIET_SECONDS, look, lambda: is_idle() and scheduler.is_quiet())
+    # cases and tournaments follow from commits, and from none of moves; what is to be repeated may wait
+    but_for_moves = partial(scheduler.is_quiet, but_for_moves=True)
 
     ticks = [
         # the first, because a tick that fails keeps those after it from being called
@@ -87,7 +84,9 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
         scheduler.tick,
         every(REQUEST_SECONDS, partial(projections_job.JOB.request, parts.queue)),
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
-        after_commits(EvidenceWakeup(parts.cases, parts.queue).tick),
+        seldom_if_quiet(
+            QUIET_SECONDS, EvidenceWakeup(parts.cases, parts.queue).tick, but_for_moves
+        ),
         *([scrub_wakeup(data, parts.queue)] if parts.settings.scrub_percent else []),
         *(
             [dump_wakeup(parts.queue, partial(parts.time.now, data), int(hour))]
@@ -97,12 +96,13 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
         *([publish] if parts.settings.durability.durable else []),
         LossCheck(data, parts.queue, store.layout().shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
-        after_commits(TournamentManager(store, lanes, data).tick),
+        seldom_if_quiet(QUIET_SECONDS, TournamentManager(store, lanes, data).tick, but_for_moves),
     ]
     if parts.settings.robots:
         wait = parts.settings.robot_seconds
         robots = RobotWakeup(data, parts.queue, partial(parts.time.now, data), wait)
-        ticks.append(after_commits(robots.tick, lambda: robots.is_idle))
+        quiet = partial(_has_no_turns, robots, scheduler)
+        ticks.append(seldom_if_quiet(QUIET_SECONDS, robots.tick, quiet))
     wakeup = mailer_wakeup(parts)
     wakeup.begin()
     if parts.settings.has_mailer:
@@ -110,6 +110,11 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
     # the last tick: if one before it fails no heartbeat is sent, and the doctor reports that
     ticks.append(_sign_of_life(heartbeat, data, parts.queue))
     return ticks
+
+
+def _has_no_turns(robots: RobotWakeup, scheduler: Scheduler) -> bool:
+    """Return whether no robot is to act, nor soon will be."""
+    return robots.is_idle and scheduler.is_quiet()
 
 
 def _sign_of_life(heartbeat: Heartbeat, data: Redis, queue: Redis) -> Callable[[], None]:

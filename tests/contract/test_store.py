@@ -4,7 +4,8 @@ import msgspec
 import pytest
 from redis import Redis
 
-from domain.match.history import NO_HASH, PackedSnapshot
+from domain.match.events import Ended, Moved
+from domain.match.history import NO_HASH, EventEnvelope, PackedSnapshot, encode_event
 from infra.durability.durability import Mode
 from infra.store import port
 from infra.store.closed_shards import ClosedShards, forked
@@ -38,7 +39,22 @@ def test_the_end_of_a_log_with_many_new_leaves_is_found(store):
     for chain in range(1, 13):
         assert store.anchor(SHARD, chain, bytes(32), b"leaf")
     _, found = store.news([0] * 4)
-    assert found[SHARD] == ShardNews(waiting=False, end=12)
+    assert found[SHARD] == ShardNews(waiting=False, end=12, only_moves=False)
+
+
+def test_news_tell_moves_from_all_else(store):
+    def only_moves(start: int) -> bool:
+        return store.news([start if shard == SHARD else 0 for shard in range(4)])[1][
+            SHARD
+        ].only_moves
+
+    bodies = [Moved(1, 0, "a1", next=1), Moved(2, 1, "b2", next=None), Ended((1,), "won")]
+    for seq, body in enumerate(bodies, 1):
+        leaf = encode_event(EventEnvelope(1, BOARD, seq, 0, bytes(16), ALICE, NO_HASH, body))
+        assert store.anchor(SHARD, seq, bytes(32), leaf)
+        assert only_moves(0) is (seq < 3)
+    assert only_moves(3)
+    assert not only_moves(2)
 
 
 def submission_to(board: int) -> port.Submission:

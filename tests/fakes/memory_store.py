@@ -14,7 +14,7 @@ import msgspec
 from fakeredis import FakeRedis, FakeServer
 
 from domain.errors import Code
-from domain.match.history import NO_HASH, PackedSnapshot
+from domain.match.history import NO_HASH, PackedSnapshot, is_move
 from domain.records import AccountId, CommandId
 from infra.objects import port
 from infra.redis.keys import shard_of
@@ -179,7 +179,13 @@ class MemoryStore:
     def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
         shards = range(len(ends))
         return self._clock(), [
-            ShardNews(bool(self._inboxes[shard]), len(self._logs[shard])) for shard in shards
+            ShardNews(
+                bool(self._inboxes[shard]),
+                len(self._logs[shard]),
+                len(self._logs[shard]) < ends[shard] + MOST_NEXT
+                and all(map(is_move, self._logs[shard][ends[shard] :])),
+            )
+            for shard in shards
         ]
 
     def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:

@@ -44,7 +44,7 @@ def keeper(bench: TimedBench) -> Scheduler:
     return bench.keeper()
 
 
-def test_a_server_is_quiet_a_quarter_of_a_minute_after_its_last_commit(bench, keeper):
+def test_a_server_is_quiet_some_seconds_after_its_last_commit(bench, keeper):
     settle = int(scheduler_module.SETTLE_SECONDS * 1000)
     bench.tick(keeper, 0)
     bench.tick(keeper, settle)
@@ -59,6 +59,23 @@ def test_a_server_is_quiet_a_quarter_of_a_minute_after_its_last_commit(bench, ke
     # a log is looked for from its beginning once a minute, which is no news
     bench.tick(keeper, 20 * settle)
     assert keeper.is_quiet()
+
+
+def test_what_no_move_changes_follows_none(bench, keeper):
+    bench.challenge(SHORT, 1)
+    bench.tick(keeper, 0)
+    settle = int(scheduler_module.SETTLE_SECONDS * 1000)
+    bench.tick(keeper, settle)
+    assert keeper.is_quiet(but_for_moves=True)
+    bench.send(ALICE, PlayMove("m13-j7"), 1)
+    bench.drain()
+    bench.tick(keeper, settle + 1_000)
+    assert not keeper.is_quiet()
+    assert keeper.is_quiet(but_for_moves=True)
+    bench.send(ALICE, ResignMatch(), 1)
+    bench.drain()
+    bench.tick(keeper, settle + 2_000)
+    assert not keeper.is_quiet(but_for_moves=True)
 
 
 def test_what_follows_from_commits_is_looked_for_seldom_while_there_is_none():
