@@ -140,10 +140,13 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def own_log() -> Iterator[None]:
-    """What a program in this process logs goes to the stream of its test, which is closed afterwards."""
+    """What a program in this process logs, and where to, ends with its test, whose stream is closed then."""
     yield
     root = logging.getLogger()
     root.handlers = [each for each in root.handlers if type(each) is not logging.StreamHandler]
+    root.setLevel(logging.WARNING)
+    for name in ("domain", "infra", "services", "workers"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
 
 
 @pytest.fixture

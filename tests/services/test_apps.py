@@ -583,7 +583,7 @@ def test_a_device_is_refused_or_too_late_or_asks_what_apps_may_not(
 
 def test_guesses_of_a_code_end_after_ten(api, come, app):
     guest, asked = come(api.player()), ask(api, "device", client_id=app).json()
-    seen = [guest.send("/device", {"code": "BBBB-BBBB"}, on="/device") for _ in range(11)]
+    seen = [guest.send("/device", {"code": "DDDD-DDDD"}, on="/device") for _ in range(11)]
     assert [one.status_code for one in seen] == [404] * 10 + [429]
     assert int(seen[-1].headers["Retry-After"]) > 600
     fields = {"code": asked["user_code"], "answer": "yes"}

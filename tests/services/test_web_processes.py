@@ -2,8 +2,9 @@
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 
 import httpx
 import pytest
@@ -78,6 +79,11 @@ def answers(port: int) -> bool:
         return False
 
 
+def has_moves(port: int) -> bool:
+    """Return whether a process with figures of the whole server has one for moves."""
+    return bool(re.search("matchpost_moves_accepted [1-9]", scraped(port)))
+
+
 def scraped(port: int) -> str:
     return httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False, timeout=60).text
 
@@ -90,6 +96,15 @@ def token(client: httpx.Client, name: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {text}"}
 
 
+def begun(clients: Sequence[httpx.Client], *names: str) -> tuple[int, list[dict[str, str]]]:
+    """Sign up two players, one at each process, and begin their match; return its board and their headers."""
+    players = [token(client, name) for client, name in zip(clients, names, strict=True)]
+    body = {"game": "pow2", "players": names}
+    made = clients[1].post("/api/matches", json=body, headers=players[0])
+    assert made.status_code == 201, made.text
+    return int(made.json()["board"]), players
+
+
 def move(client: httpx.Client, board: int, text: str, headers: dict[str, str]) -> None:
     path = f"/api/matches/{board}/commands"
     done = client.post(path, json={"do": "move", "move": text}, headers=headers)
@@ -97,11 +112,7 @@ def move(client: httpx.Client, board: int, text: str, headers: dict[str, str]) -
 
 
 def test_moves_tokens_pages_and_streams_go_to_either_process(clients):
-    alice, bob = token(clients[0], "alice"), token(clients[1], "bob")
-    body = {"game": "pow2", "players": ["alice", "bob"]}
-    made = clients[1].post("/api/matches", json=body, headers=alice)
-    assert made.status_code == 201, made.text
-    board = int(made.json()["board"])
+    board, (alice, bob) = begun(clients, "alice", "bob")
     path, accept = f"/api/matches/{board}/events", {"Accept": "text/event-stream"}
     texts = games(1)[0].moves
     # a stream hears of moves at the other, and is resumed there
@@ -123,13 +134,16 @@ def test_moves_tokens_pages_and_streams_go_to_either_process(clients):
             assert client.get(f"/m/{board}").status_code == 200
 
 
-@pytest.mark.usefixtures("clients")
-def test_each_process_shows_its_work_at_a_port_of_its_own(ports):
+def test_each_process_shows_its_work_at_a_port_of_its_own(clients, ports):
     """In the order of docs/monitoring.md; one of the web processes comes with the figures of all."""
+    board, (carol, _) = begun(clients, "carol", "dan")
+    move(clients[0], board, games(1)[0].moves[0], carol)
     until(lambda: all(map(answers, ports)))
     until(lambda: 'matchpost_role_processes{role="side"} 1.0' in scraped(ports[0]))
     until(lambda: re.search(r"durable_write_seconds_count [1-9]", scraped(ports[2])))
     until(lambda: all("matchpost_process_info{" in scraped(port) for port in ports))
+    for port in ports[:3]:
+        until(partial(has_moves, port))
     pages = list(map(scraped, ports))
     found = [re.findall(r'matchpost_process_info{name="([\w-]+)"', page) for page in pages]
     assert found == [[name] for name in NAMES]
@@ -138,6 +152,5 @@ def test_each_process_shows_its_work_at_a_port_of_its_own(ports):
     assert decided == ["worker-1"]
     for name in ("web-1", "web-2", "scheduler"):
         assert 'matchpost_role_processes{role="side"} 1.0' in by_name[name]
-        assert re.search("matchpost_moves_accepted [1-9]", by_name[name])
         assert 'matchpost_server_up{node="socket",server="queue"} 1.0' in by_name[name]
     assert "matchpost_role_processes" not in by_name["publisher"]
