@@ -10,7 +10,7 @@ import pytest
 from domain.errors import Refusal
 from infra.log.key_files import generate_keys
 from infra.redis import keys
-from services.app.accounts import erase_account
+from services.app.accounts import delete_account
 from services.app.context import App
 from services.app.exports import OPERATOR, export_tournament
 from services.app.tournament_names import names_in_notices
@@ -119,8 +119,7 @@ def test_an_account_is_erased_while_the_archive_is_away(kept, tmp_path: Path):
     assert gone.name in kept.api.http.get(path).text
     folder.rename(tmp_path / "away")
     with App(kept.api.settings) as fresh:  # which has read nothing of the archive
-        erase_account(fresh, gone.account)
-        fresh.accounts.delete(gone.name, PASSWORD, lambda _: None)
+        delete_account(fresh, gone.name, PASSWORD)
         with pytest.raises(Refusal, match="archive can't be read"):
             view_of(fresh, None, kept.number)
         told = names_in_notices(fresh, kept.organiser.account, [kept.number])

@@ -209,7 +209,7 @@ def on_demand(code: str) -> ProcessChild:
 def test_a_child_on_demand_runs_until_it_ends_and_is_started_again_later_if_it_failed(
     caplog,
 ):
-    with ChildOnDemand(on_demand("pass")) as child:
+    with ChildOnDemand(on_demand("import time; time.sleep(1)")) as child:
         assert not child.goes_on()
         child.start()
         assert child.goes_on()
