@@ -231,15 +231,17 @@ def can_move(position: Pow2Position) -> bool:
     """Return whether there is a legal move; usually the first candidate is one."""
     if position.flags & PLACING:
         return free_places(position) != 0
+    if position.won:
+        return False
     occupied, placing = position.occupied, placements(position)
     slides = SLIDES_INSIDE if position.flags & NOBORDER else SLIDES
-    return not position.won and any(
-        placing[target][near & rest]
-        for origin in bits(position.own)
-        for rest in (occupied ^ 1 << origin,)
-        for line, reach in slides[origin]
-        for target, near in reach[line & rest]
-    )
+    for origin in bits(position.own):
+        rest = occupied ^ 1 << origin
+        for line, reach in slides[origin]:
+            for target, near in reach[line & rest]:
+                if placing[target][near & rest]:
+                    return True
+    return False
 
 
 def is_legal(position: Pow2Position, move: Pow2Move) -> bool:
