@@ -31,7 +31,7 @@ from workers.log import job as log_job
 from workers.log.restore import LossCheck
 from workers.projections import job as projections_job
 from workers.retire import RetireWakeup
-from workers.robot_jobs import RobotWakeup
+from workers.robot_wakeup import RobotWakeup
 from workers.scheduler import Scheduler
 from workers.scrub.job import scrub_wakeup
 from workers.tournament_manager import TournamentManager

@@ -31,9 +31,9 @@ from tests.helpers.proposals import new_command
 from tests.helpers.robots import EASY, HARD, RobotBench, some_move
 from tests.helpers.side import catch_up
 from tests.helpers.timed import BEGIN, FLAG, TimedBench
-from workers import robot_jobs
+from workers import robot_wakeup
 from workers.challenge_starter import SWEEP_SECONDS, ChallengeStarter
-from workers.robot_jobs import AGAIN_SECONDS, LOST_SECONDS, RobotWakeup
+from workers.robot_wakeup import AGAIN_SECONDS, LOST_SECONDS, RobotWakeup
 from workers.scheduler import RETRY_SECONDS, ROBOT_GRACE_SECONDS
 
 
@@ -92,7 +92,7 @@ def test_a_move_is_requested_once(bench, wakeup, clock):
     assert waiting(bench) == ["robot-1-1", "robot-2-1"]
     job = Job.fetch("robot-1-1", connection=bench.client, serializer=JSONSerializer)
     assert (job.func_name, job.args) == (ROBOT_MOVE, [1, 1])
-    assert job.timeout == robot_jobs.JOB_SECONDS
+    assert job.timeout == robot_wakeup.JOB_SECONDS
 
 
 def test_slow_moves_of_some_players_hold_up_no_other_player(bench, wakeup, clock, monkeypatch):
@@ -116,7 +116,7 @@ def test_slow_moves_of_some_players_hold_up_no_other_player(bench, wakeup, clock
     wakeup.tick()
     assert waiting(bench)[-1] == "robot-103-1"  # which comes before the others' further ones
     # nor do they hide others where more are due than are looked at
-    monkeypatch.setattr(robot_jobs, "MOST_JOBS", 40)
+    monkeypatch.setattr(robot_wakeup, "MOST_JOBS", 40)
     bench.client.delete(*bench.client.scan_iter("rq:*"))
     fresh = make_wakeup(bench, clock)
     for _ in range(3):
