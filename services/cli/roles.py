@@ -31,7 +31,7 @@ _WORK: Final[Mapping[Role, str]] = {
     Role.SCHEDULER: "scheduler.tick",
     Role.PUBLISHER: "publisher.publish",
     Role.MAINTENANCE: "worker.maintain",
-    Role.ROBOTS: "worker.play",
+    Role.ROBOTS: "robots.play",
     Role.WEB: "web.answer",
     Role.MAIL: "mail.accept",
     Role.MAILER: "mailer.send",

@@ -18,9 +18,10 @@ BESIDE: Final = ("maintenance", "robots", "publisher", "mailer")
 """Roles without which moves, pages and mail are answered all the same: the start of `serve` gives up waiting for them."""
 
 SHARED_MODULES: Final = (
-    "services.cli.roles", "services.cli.web", "services.cli.worker", "workers.commands.worker",
-    "services.cli.gathered", "services.cli.scheduler", "services.cli.publisher", "workers.projections.worker",
-    "workers.rq_worker", "services.app.robots", "services.cli.mail", "services.cli.mailer",
+    "services.cli.roles", "services.cli.web", "services.cli.worker", "services.cli.robots",
+    "workers.commands.worker", "services.cli.gathered", "services.cli.scheduler", "services.cli.publisher",
+    "workers.projections.worker", "workers.rq_worker", "services.app.robots", "services.cli.mail",
+    "services.cli.mailer",
 )  # fmt: skip
 """Modules that the roles need; those first that take longest to start."""
 
