@@ -40,14 +40,15 @@ from services.http.api.routes import (
     matches,
     messages,
     moderation,
+    new_match,
     oauth,
     own_account,
     pairings,
     players,
     rankings,
     receipts,
+    rules,
     site,
-    start,
     system,
     tournaments,
 )
@@ -61,7 +62,8 @@ from services.http.web.error_pages import answer_not_found
 from services.http.web.site import SITE
 
 _API_MODULES: Final = (
-    *(commands, receipts, matches, analyses, events, start, conditional_moves, drafts, messages),
+    *(commands, receipts, matches, analyses, events),
+    *(new_match, conditional_moves, drafts, messages),
     *(
         disputes,
         challenges,
@@ -77,8 +79,9 @@ _API_MODULES: Final = (
         players,
         match_lines,
         rankings,
-        command_line,
         games,
+        command_line,
+        rules,
     ),
     *(moderation, site, admin, system),
 )

@@ -23,7 +23,7 @@ EXAMPLES = {
     "http/api/routes/challenges.py": ["pow2"],
     "http/api/routes/pairings.py": ["goliath"],
     "http/api/routes/players.py": ["pow2", "pow2"],
-    "http/api/routes/start.py": ["pow2"],
+    "http/api/routes/new_match.py": ["pow2"],
     "http/api/routes/tournaments.py": ["pow2"],
     "cli/main.py": ["pow2", "pow2"],
     "serve/banner.py": ["pow2"],

@@ -10,7 +10,7 @@ import pytest
 from infra.redis.rq_jobs import ANALYSIS
 from services.app.matches import analyse
 from services.cli.referee import judge
-from services.http.api.routes import games
+from services.http.api.routes import rules
 from tests.golden.make_games import read_games
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.api import Api, Player, code_of
@@ -356,7 +356,7 @@ def test_what_takes_the_referee_too_long_and_too_many_at_once_are_refused(api, m
     none_left = BoundedSemaphore(1)
     assert none_left.acquire()
     with monkeypatch.context() as patch:
-        patch.setattr(games, "_AT_ONCE", none_left)
+        patch.setattr(rules, "_AT_ONCE", none_left)
         busy = ask(api, "pow2")
         assert (code_of(busy), busy.status_code) == ("busy", 503)
         assert busy.headers["retry-after"] == "1"
@@ -364,10 +364,10 @@ def test_what_takes_the_referee_too_long_and_too_many_at_once_are_refused(api, m
         assert ask(api, "pow2").is_success
         assert code_of(ask(api, "pow2", players=9)) == "bad-players"
         assert ask(api, "pow2").is_success  # a refusal takes no place
-    monkeypatch.setattr(games, "_MOST_WORDS", 60)
+    monkeypatch.setattr(rules, "_MOST_WORDS", 60)
     assert ask(api, "pow2", moves=["m13-j7"]).is_success
     long = ask(api, "pow2", moves=["m13-j7", "a13-d7"], trace=True)
     assert (code_of(long), long.status_code) == ("too-long", 413)
     assert "leave out `trace`" in long.json()["detail"]
-    monkeypatch.setattr(games, "_SECONDS", -1.0)
+    monkeypatch.setattr(rules, "_SECONDS", -1.0)
     assert code_of(ask(api, "pow2", moves=[])) == "too-long"

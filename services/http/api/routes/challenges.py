@@ -24,14 +24,14 @@ from services.app.play import WAIT_SECONDS
 from services.http.api.auth import AnyRequest, Caller, Context, Own, viewer_of
 from services.http.api.bodies import Key, RequestBody, Wait
 from services.http.api.declared import ANYBODY, ApiRoutes, created, refuses, tagged
-from services.http.api.routes.players import Cursor, GameFilter, Limit
-from services.http.api.routes.start import (
+from services.http.api.routes.new_match import (
     OPENING_ERRORS,
     Commitment,
     Opening,
     Words,
     with_opening,
 )
+from services.http.api.routes.players import Cursor, GameFilter, Limit
 from services.http.api.values import LevelName, one_of
 
 api = ApiRoutes("challenges")

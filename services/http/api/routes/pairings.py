@@ -27,7 +27,7 @@ from services.http.api.auth import AnyRequest, Own
 from services.http.api.bodies import Key, RequestBody, Wait
 from services.http.api.declared import ApiRoutes, refuses
 from services.http.api.routes.accounts import Userid
-from services.http.api.routes.start import Words
+from services.http.api.routes.new_match import Words
 from services.http.api.values import EndReason, ErrorCode, PhaseName
 from services.http.requests import note_budget, wanted_language
 

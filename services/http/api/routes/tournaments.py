@@ -22,7 +22,7 @@ from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.bodies import TEXT, RequestBody, Sender
 from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, created, refuses
 from services.http.api.ladders import LadderChallenge, LadderRules
-from services.http.api.routes.start import OPENING_ERRORS, Opening, Words
+from services.http.api.routes.new_match import OPENING_ERRORS, Opening, Words
 from services.http.api.teams import NamedTeam
 from services.http.api.tournament_json import (
     EntryConditions,
