@@ -39,7 +39,7 @@ from infra.process.intervals import every
 from infra.redis.rq_jobs import MAINTENANCE, RETIRE
 from infra.settings.settings import Settings
 from infra.store import locators
-from infra.store.jobs import note_retire_run
+from infra.store.job_notes import note_retire_run
 from infra.store.outcomes import parse
 from infra.store.port import Store
 from infra.store.refused_commands import RefusedId

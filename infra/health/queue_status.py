@@ -26,7 +26,7 @@ from infra.redis.rq_jobs import (
     ROBOTS,
     SUSPENDED,
 )
-from infra.store.jobs import LaneTurn, last_turns
+from infra.store.job_notes import LaneTurn, last_turns
 from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
 from infra.valkey.process import is_alive

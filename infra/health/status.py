@@ -29,7 +29,7 @@ from infra.redis.reads import read_all
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShard, ClosedShards
 from infra.store.failures import DamagedMatches
-from infra.store.jobs import RetireRun, last_retire_run
+from infra.store.job_notes import RetireRun, last_retire_run
 from infra.store.layout import Layout
 from infra.store.log_gate import read_ends
 from infra.store.lost_leaves import LostLeaves, losses_read

@@ -265,8 +265,8 @@ KEYS: Final = (
     Key("{lease:0/3}", "token of the drain that works lane 0 of 3; `{lease:mail}`, `{lease:project}`, `{lease:publish}`, `{lease:scrub}` and `{lease:retire/7}` likewise", "infra.store.leases", "expires after 3 s", "lanes", _QUEUE, on_queue=True),
     Key("{lease:0/3}:held", "mark of a lease that was not released, which tells an expired one from a released one; its value is for the next holder", "infra.store.leases", "the drain releases the lane", "lanes", _QUEUE, on_queue=True),
     Key("{lease:0/3}:wake", "list with one entry if the holder of the lease was woken", "infra.store.leases", "it is read, or expires", "one", _QUEUE, on_queue=True),
-    Key("{lease:0/3}:last", "hash: figures of the lane's last turn", "infra.store.jobs", "expires after a day", "lanes", _QUEUE, on_queue=True),
-    Key("{lease:retire/7}:last", "hash: figures of the last run of the shard's retire job", "infra.store.jobs", "expires after 30 days", "shards", _QUEUE, on_queue=True),
+    Key("{lease:0/3}:last", "hash: figures of the lane's last turn", "infra.store.job_notes", "expires after a day", "lanes", _QUEUE, on_queue=True),
+    Key("{lease:retire/7}:last", "hash: figures of the last run of the shard's retire job", "infra.store.job_notes", "expires after 30 days", "shards", _QUEUE, on_queue=True),
     Key("durable", "why moves can't be accepted, empty if they can; for 30 s", "infra.durability.durability", "expires after 30 s", "one", _QUEUE, on_queue=True),
     Key("durable:<run id>", "the settings of a server of the data, for an hour", "infra.durability.durability", "expires after an hour", "nodes", _QUEUE, on_queue=True),
 )

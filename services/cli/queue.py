@@ -9,7 +9,7 @@ from infra.health.queue_status import JobQueueStatus, LaneStatus
 from infra.health.status import Status
 from infra.projections.robots import RobotFigures
 from infra.settings.settings import Settings
-from infra.store.jobs import LaneTurn, RetireRun
+from infra.store.job_notes import LaneTurn, RetireRun
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
 from services.doctor.findings import count, span

@@ -21,7 +21,7 @@ from domain.errors import Refusal
 from infra.projections.generations import BusyError
 from infra.redis.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings.settings import Settings
-from infra.store import jobs
+from infra.store import maintenance_jobs
 from services.app.context import App, open_parts
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
 from workers.projections import maintenance
@@ -65,8 +65,10 @@ def run(
     with App(settings) as parts, _bar() as bar:
         parts.store.layout()  # raises LookupError if there is no data
         terminal = _Terminal(bar)
-        if jobs.has_worker(parts.queue):
-            job = jobs.enqueue(parts.queue, CHECK if check else REBUILD, names, buckets, processes)
+        if maintenance_jobs.has_worker(parts.queue):
+            job = maintenance_jobs.enqueue(
+                parts.queue, CHECK if check else REBUILD, names, buckets, processes
+            )
             return _follow(job, terminal)
         _print_error(f"no worker takes jobs from the queue {MAINTENANCE}, so it runs here")
         try:
@@ -97,7 +99,7 @@ def _follow(job: Job, terminal: _Terminal) -> int:
     """Show a job's progress until it is over, and return the exit code."""
     printed = 0
     try:
-        for meta in jobs.follow(job, partial(time.sleep, _LOOK_SECONDS)):
+        for meta in maintenance_jobs.follow(job, partial(time.sleep, _LOOK_SECONDS)):
             lines = meta.get("lines", [])
             for line in lines[printed:]:
                 terminal.line(line)
@@ -111,7 +113,7 @@ def _follow(job: Job, terminal: _Terminal) -> int:
         raise
     if error := job.meta.get("error"):
         _print_error(error)
-    code = jobs.exit_code(job)
+    code = maintenance_jobs.exit_code(job)
     if code is None:
         _print_error(f"the job {job.id} failed; its worker's log and RQ's tools say why")
         return EXIT_UNKNOWN

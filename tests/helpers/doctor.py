@@ -26,7 +26,7 @@ from infra.projections.lag import Lag
 from infra.projections.robots import RobotFigures
 from infra.redis.server import ServerFigures
 from infra.settings.settings import Settings
-from infra.store.jobs import LaneTurn, RetireRun
+from infra.store.job_notes import LaneTurn, RetireRun
 from infra.store.port import Store
 from infra.store.scrub_notes import ScrubNotes
 from services.doctor import Finding, Level

@@ -25,7 +25,7 @@ from infra.redis import keys, rq_jobs
 from infra.redis.rq_jobs import COMMANDS
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShards, rolled_back
-from infra.store.jobs import note_retire_run
+from infra.store.job_notes import note_retire_run
 from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
 from infra.store.redis_store import RedisStore

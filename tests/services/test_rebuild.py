@@ -18,7 +18,7 @@ from infra.projections.buckets import LISTS, SPECS, Bucket
 from infra.projections.generations import Generations
 from infra.redis import keys
 from infra.settings.settings import Settings
-from infra.store import jobs
+from infra.store import maintenance_jobs
 from infra.valkey.server import EmbeddedServer
 from services.cli.flags import PROJECTIONS
 from services.cli.rebuild import run
@@ -107,7 +107,7 @@ def worker(bench: Bench, valkey: EmbeddedServer, tmp_path: Path, wait_until) -> 
     env = {**clean, "MATCHPOST_REDIS_URL": valkey.url, "MATCHPOST_DATA": str(tmp_path)}
     with (tmp_path / "maintenance.log").open("w") as log:
         process = subprocess.Popen([SCRIPT, "maintenance"], env=env, stderr=log)
-        wait_until(lambda: jobs.has_worker(bench.client))
+        wait_until(lambda: maintenance_jobs.has_worker(bench.client))
         yield
         process.terminate()
         assert process.wait(60) == 0
@@ -133,7 +133,7 @@ def test_a_rebuild_and_a_check_are_jobs_where_a_worker_takes_them(
 
     # a terminal that is left leaves the job, which waits as long as the workers do, and another follows it
     suspend(bench.client)
-    monkeypatch.setattr(jobs, "has_worker", lambda _: True)
+    monkeypatch.setattr(maintenance_jobs, "has_worker", lambda _: True)
 
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt

@@ -41,7 +41,7 @@ from infra.redis import keys
 from infra.redis.rq_jobs import MAINTENANCE, RETIRE, queue_key
 from infra.settings.settings import Settings
 from infra.store.gateway import submission_of
-from infra.store.jobs import last_retire_run
+from infra.store.job_notes import last_retire_run
 from infra.store.port import AlreadyDecided, Store
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer

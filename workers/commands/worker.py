@@ -12,7 +12,7 @@ from domain.match.decide import decide
 from infra.durability.durability_watch import DurabilityWatch
 from infra.redis.keys import Lane
 from infra.redis.rq_jobs import COMMANDS, DRAIN
-from infra.store.jobs import note_turn
+from infra.store.job_notes import note_turn
 from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import Store
