@@ -33,7 +33,10 @@ def name_of(path: Path) -> str:
 
 def paths_in(text: str) -> list[str]:
     """Return the paths of the project that a text names, but for those with a placeholder."""
-    found = re.findall(r"(?<![\w/.-])(?:domain|infra|workers|services|tests)/[\w/.*-]*", text)
+    found = re.findall(
+        r"(?<![\w/.-])(?:domain|infra|workers|services|bench|tools|trials|plugins|tests)/[\w/.*-]*",
+        text,
+    )
     return [path.rstrip(".") for path in found if not PLACEHOLDER.search(path)]
 
 
@@ -64,6 +67,18 @@ def test_pages_name_paths_that_exist() -> None:
     assert [
         (name_of(page), path) for page in pages for path in missing(paths_in(page.read_text()))
     ] == []
+
+
+def test_a_link_that_is_labelled_as_a_file_leads_to_a_file_of_that_name() -> None:
+    labelled = [
+        (name_of(page), *found)
+        for page in PAGES
+        for found in re.findall(
+            r"\[`?(?:[\w.-]+/)*([\w-]+[.]\w+)`?\]\(([^)\s#]+)", page.read_text()
+        )
+    ]
+    assert len(labelled) > 30
+    assert [one for one in labelled if one[1] != Path(one[2]).name] == []
 
 
 def leads_nowhere(page: Path, link: str) -> bool:
