@@ -1,4 +1,4 @@
-"""No file of domain and services names a game, but for its own package, the tuple of games, examples."""
+"""Services name a game in examples and the demo only, and no package of a game names another game."""
 
 import ast
 import re
