@@ -10,7 +10,7 @@ from tests.fakes.everywhere import Everywhere
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import Api, Player
 from tests.helpers.robots import RobotBench
-from tests.helpers.web import Guest, door
+from tests.helpers.web import Guest, visitors
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def pair(everywhere: Everywhere) -> tuple[Player, Player]:
 @pytest.fixture(scope="module")
 def come(api: Api) -> Iterator[Callable[..., Guest]]:
     """What lets guests in."""
-    with door(api) as come:
+    with visitors(api) as come:
         yield come
 
 

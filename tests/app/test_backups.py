@@ -26,7 +26,7 @@ from services.serve import backup_schedule
 from services.serve.backup_schedule import AGAIN_MS, DAY_MS, BackupSchedule
 from tests.helpers.api import Api
 from tests.helpers.examples import refused
-from tests.helpers.web import door
+from tests.helpers.web import visitors
 
 NOW = 1_780_000_000_000
 
@@ -42,7 +42,7 @@ def test_an_operator_sees_the_backups_and_asks_for_one_and_nobody_else(api):
     operator, moderator, ann = api.player(), api.player(), api.player()
     for player, role in ((operator, AccountRole.OPERATOR), (moderator, AccountRole.MODERATOR)):
         set_role(api.parts, TERMINAL, player.name, role, held=True)
-    with door(api) as come:
+    with visitors(api) as come:
         for player in (ann, moderator):
             refused(Code.NOT_AN_OPERATOR, backup_state, api.parts, player.account)
             refused(Code.NOT_AN_OPERATOR, ask_for_backup, api.parts, player.account)

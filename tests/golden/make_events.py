@@ -74,7 +74,7 @@ def plain():
 
 
 def timed():
-    """Two with clocks: a reply laid ready, a reminder, a pause, a vacation, an undo, a flag."""
+    """Two with clocks: a conditional move, a reminder, a pause, a vacation, an undo, a flag."""
     match = Match()
     match.do(*challenge("pow2", "-exact", "--bank=10+1", "--weekends=off", "--unrated"), BEGIN)
     match.lay(1, ConditionalMove(1, None, "a13-c11"))

@@ -215,7 +215,7 @@ class Api:
                 assert time.monotonic() < deadline, "the side worker does not come to an end"
 
     def drain_silently(self) -> None:
-        """Decide what waits, while the drain is asleep; no door is told."""
+        """Decide what waits, while the drain is asleep; no outcome is published."""
         with self.server.client() as client, self._queue() as queue, memory_client() as nobody:
             self._turn(client, queue, nobody, self._seeds(client))
 
@@ -256,9 +256,11 @@ class Api:
         except RedisError:
             self._stopping.wait(0.05)
 
-    def _turn(self, client: Redis, queue: Redis, doors: Redis, seeds: SeedChains) -> None:
+    def _turn(self, client: Redis, queue: Redis, waiting: Redis, seeds: SeedChains) -> None:
         store, lanes = RedisStore(client, Mode.FSYNC), LaneLeases(queue, [].append)
-        Drain(store, lanes, doors, LANE, self._pausing, seeds=seeds, data=client, linger=1.0).run()
+        Drain(
+            store, lanes, waiting, LANE, self._pausing, seeds=seeds, data=client, linger=1.0
+        ).run()
 
     def _pausing(self) -> bool:
         return self._stopping.is_set() or not self._awake.is_set()

@@ -59,8 +59,8 @@ class Bench:
         self._numbers += 1
         return sent(actor, command, self._numbers, board)
 
-    def submit(self, order: CommandEnvelope, door: str = "reply:test") -> SubmitResult:
-        (answer,) = self.store.submit([submission_of(order, 0, door)])
+    def submit(self, order: CommandEnvelope, channel: str = "reply:test") -> SubmitResult:
+        (answer,) = self.store.submit([submission_of(order, 0, channel)])
         return answer
 
     def start(self, *boards: int) -> None:

@@ -167,7 +167,7 @@ def _arguments_of(pid: int) -> bytes:
 
 
 class Player:
-    """A door of its own that repeats each command, under the same id, until it has an outcome."""
+    """A client that repeats each command, under the same id, until it has an outcome."""
 
     def __init__(self, served: Served) -> None:
         self._served = served
@@ -179,8 +179,8 @@ class Player:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
-                with self._served.client() as client, gateway(client) as door:
-                    outcome = door.send(sent, 0, seconds=5)
+                with self._served.client() as client, gateway(client) as submitting:
+                    outcome = submitting.send(sent, 0, seconds=5)
             except (RedisError, OutcomePending, EmbeddedError, LookupError):
                 self.unknown += 1
                 time.sleep(0.05)

@@ -106,8 +106,8 @@ class Guest:
 
 
 @contextmanager
-def door(api: Api) -> Iterator[Callable[..., Guest]]:
-    """Give what lets guests in, logged in if they are named, each with headers of their own; they leave at the end."""
+def visitors(api: Api) -> Iterator[Callable[..., Guest]]:
+    """Yield what makes a guest, logged in if named, with headers of its own; all are closed at the end."""
     with ExitStack() as stack:
 
         def come(who: Player | str = "", **headers: str) -> Guest:

@@ -62,8 +62,8 @@ class Comparison:
             for entry, tries in attempts_counted(self._store, shard).items()
         }
 
-    def check_told(self, wanted: Collection[bytes] = ()) -> None:
-        """Whatever a door is told is true; of the ids that are `wanted` it is told."""
+    def check_published(self, wanted: Collection[bytes] = ()) -> None:
+        """Whatever outcome is published is the stored one; those of the ids that are `wanted` are published."""
         missing = set(wanted)
         # an announcement may still be on its way to us
         while heard := self._listener.poll(5 if missing else 0):

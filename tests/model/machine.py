@@ -31,7 +31,7 @@ from tests.model.plain import Outcome, Server, Waiting
 from workers.commands.drain import Drain
 
 SHARDS, LANES, CAP = 4, 2, 30
-DOOR = "reply:model"
+CHANNEL = "reply:model"
 BOARDS = st.integers(1, 5)
 LANE = st.sampled_from(all_lanes(LANES))
 ACTORS = st.sampled_from([ALICE, BOB, CAROL])
@@ -114,7 +114,7 @@ class MatchServer(RuleBasedStateMachine):
         self.store = self.store_class(self.client, self.mode, CAP)
         self.store.create(Layout(SHARDS, LANES))
         self.lanes = LaneLeases(self.client, nobody_comes)
-        self.listener = OutcomeListener(self.client, DOOR)
+        self.listener = OutcomeListener(self.client, CHANNEL)
         self.model = Server(SHARDS, CAP)
         self.compare = Comparison(self.store, self.model, self.listener, SHARDS)
         self.sent: list[CommandEnvelope] = []
@@ -140,11 +140,11 @@ class MatchServer(RuleBasedStateMachine):
     # what is sent
 
     def _send(self, sent: CommandEnvelope) -> None:
-        """Hand a command in; the answer at the door is the model's."""
+        """Submit a command; the answer is the model's."""
         type(self).commands_sent += 1
         note(f"send {sent}")
         ply = self.model.match(sent.match).ply
-        new = submission_of(sent, ply, DOOR)
+        new = submission_of(sent, ply, CHANNEL)
         expected = self.model.expected(sent, ply)
         (answer,) = self.store.submit([new])
         match answer:
@@ -257,17 +257,17 @@ class MatchServer(RuleBasedStateMachine):
         entries = self.store.read_inbox(lane.shards(SHARDS), 10_000)
         left: set[Place] = {(entry.shard, entry.id) for entry in entries}
         self.compare.settle(self._lane(lane), left, cut=self.cut[lane])
-        self.compare.check_told()
+        self.compare.check_published()
         assert len(self._lane(lane)) == len(left)
         self.cut[lane] = died
 
     @rule(lane=LANE)
     def drain(self, lane: Lane) -> None:
-        """Everything is done, and the doors are told."""
+        """Everything is done, and its outcomes are published."""
         new = {waits.sent.id for waits in self._lane(lane)}
         self._drain(lane)
         self.compare.settle(self._lane(lane), set(), cut=self.cut[lane])
-        self.compare.check_told(new)
+        self.compare.check_published(new)
         assert self.store.inbox_size(lane.shards(SHARDS)) == 0
         assert not self.client.exists(keys.lease(lane), keys.lease_mark(lane))
         self.cut[lane] = False

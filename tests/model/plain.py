@@ -236,7 +236,7 @@ class Server:
         return self.matches.setdefault(board, Match())
 
     def expected(self, sent: CommandEnvelope, ply: int) -> str | Outcome:
-        """Say how a command is received: its outcome, a refusal at the door, or `queued`."""
+        """Say how a command is received: its outcome, a refusal at once, or `queued`."""
         known = self.outcomes.get((sent.match, sent.id))
         if known:
             return known if known.sent == sent else "id-reused"

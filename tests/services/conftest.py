@@ -9,7 +9,7 @@ from services.http import middleware
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.office import FakeOffice
 from tests.helpers.api import Api
-from tests.helpers.web import Guest, door
+from tests.helpers.web import Guest, visitors
 from tests.services.matches_by_form import start
 
 
@@ -51,7 +51,7 @@ def office(make_office):
 
 @pytest.fixture
 def come(api: Api) -> Iterator[Callable[..., Guest]]:
-    with door(api) as come:
+    with visitors(api) as come:
         yield come
 
 

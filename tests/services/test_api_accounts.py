@@ -20,7 +20,7 @@ from services.app.passwords import FRESH_MS
 from services.http.context import TaskIntervals
 from services.http.requests import SESSION_COOKIE
 from tests.helpers.api import PASSWORD, Api, Player, code_of, until
-from tests.helpers.web import Guest, door
+from tests.helpers.web import Guest, visitors
 
 NEW = "looking-glass"
 PLACES = HASHES_AT_ONCE + HASHES_WAITING
@@ -267,7 +267,7 @@ def test_several_lines_of_one_request_spend_the_budget_each(tmp_path):
             lines = "\n".join(f"signup flood{n} mad-hatter" for n in range(9))
             other.post("/api/do", content=f"multiple\n{lines}")
         assert api.parts.accounts.names(0, 50) == [f"flood{n}" for n in range(5)]
-        with door(api) as come:
+        with visitors(api) as come:
             form = come().log_in("flood1", "wrong-one")  # the web is no other
             assert form.status_code == 429
             assert int(form.headers["Retry-After"]) > 0

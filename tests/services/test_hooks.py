@@ -30,7 +30,7 @@ from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 from tests.helpers.games import whole_game
 from tests.helpers.mailing import work_out
 from tests.helpers.push_service import PushService, Received
-from tests.helpers.web import door
+from tests.helpers.web import visitors
 from tests.services.test_api_tournaments import turn
 from workers.mail import hooks as worker
 from workers.mail.mailer import Mailer
@@ -609,7 +609,7 @@ def listens(port: int) -> bool:
 
 def test_the_pages_add_test_renew_and_remove_one(api, service, mailer):
     player, form = api.player(), "/account/hooks"
-    with door(api) as come:
+    with visitors(api) as come:
         guest, stranger = come(player), come(api.player())
         assert f'href="{form}"' in guest.page("/account")
         fields = {"address": "https://10.0.0.1/", "topic": "turn", "label": "<b>mine"}

@@ -26,7 +26,7 @@ from tests.helpers.games import whole_game
 from tests.helpers.mailing import DOMAIN, work_out
 from tests.helpers.mails import mail
 from tests.helpers.push_service import Browser, PushService, decode
-from tests.helpers.web import Guest, door
+from tests.helpers.web import Guest, visitors
 from tests.helpers.wire import Wire
 from tests.services.test_mail_intake import Running
 from workers.mail import hooks
@@ -91,7 +91,7 @@ def intake(api: Api, folder: Path) -> Iterator[Running]:
 
 @pytest.fixture
 def come(place: Place) -> Iterator[Callable[..., Guest]]:
-    with door(place.api) as come:
+    with visitors(place.api) as come:
         yield come
 
 

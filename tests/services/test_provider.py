@@ -20,7 +20,7 @@ from infra.redis import keys
 from services.app import accounts
 from services.app.admission import change_admission
 from tests.helpers.api import PASSWORD, Api
-from tests.helpers.web import Guest, door, refusal
+from tests.helpers.web import Guest, refusal, visitors
 
 CLIENT, SECRET = "matchpost", "between us two"
 ADDRESS = re.compile(r'<a class="button" href="([^"]+)"')
@@ -122,7 +122,7 @@ def api(tmp_path_factory: pytest.TempPathFactory, provider: Provider) -> Iterato
 def come(api: Api, provider: Provider) -> Iterator[Callable[..., Guest]]:
     provider.spoilt, provider.signer, provider.kid = {}, provider.key, "one"
     provider.algorithm = "RS256"
-    with door(api) as come:
+    with visitors(api) as come:
         yield come
 
 

@@ -24,7 +24,7 @@ from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 from tests.helpers.games import whole_game
 from tests.helpers.mailing import work_out
 from tests.helpers.push_service import Browser, PushService, claims_of, decode
-from tests.helpers.web import door
+from tests.helpers.web import visitors
 from workers.mail import push as push_worker
 from workers.mail.mailer import Mailer
 from workers.tournament_manager import TournamentManager
@@ -128,7 +128,7 @@ def test_a_service_that_is_away_gets_it_later_and_a_browser_that_is_gone_is_forg
 
 def test_whoever_logs_out_is_not_told_in_that_browser(api, service, mailer):
     kim = api.player(name="kim")
-    with door(api) as come:
+    with visitors(api) as come:
         guest = come()
         guest.log_in("kim")
         browser = Browser(service, "of-kim")
@@ -244,7 +244,7 @@ def test_a_server_without_push_says_so_and_queues_nothing(tmp_path):
         assert tom.get("/api/account/push").json() == {"key": "", "browsers": []}
         api.match(tom, api.player(name="uma"))
         assert not api.parts.data.exists(keys.PUSH_CURSOR, keys.PUSH_DUE)
-        with door(api) as come:
+        with visitors(api) as come:
             guest = come()
             guest.log_in("tom")
             assert "This server doesn’t send notifications" in guest.page("/account")

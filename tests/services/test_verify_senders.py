@@ -43,7 +43,7 @@ def kinds_of(store: Store, *boards: int) -> set[type]:
 
 
 def by_api(api: Api) -> set[type]:
-    """Matches played through the API: moves, offers, answers, replies laid ready, and an end."""
+    """Matches played through the API: moves, offers, answers, conditional moves, and an end."""
     one, other = api.players()
     board = api.match(one, other, terms=TIMED)
     laid = {"lines": [["m13-j7", "a13-d7"]]}

@@ -15,7 +15,7 @@ from services.app import vacations
 from services.app.context import Actor
 from tests.fakes.tokens import check, check_one
 from tests.helpers.api import PASSWORD, Api, until
-from tests.helpers.web import Guest, Read, door
+from tests.helpers.web import Guest, Read, visitors
 from tests.services.matches_by_form import challenge, turn
 
 
@@ -127,7 +127,7 @@ def test_a_page_says_that_a_move_is_pending_where_nothing_is_promised(tmp_path):
 
 
 def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_so(tmp_path):
-    with Api(tmp_path, relay="smtp://127.0.0.1:1") as api, door(api) as come:
+    with Api(tmp_path, relay="smtp://127.0.0.1:1") as api, visitors(api) as come:
         for n in range(6):
             guest = come()
             fields = {"userid": f"fan{n}", "password": PASSWORD, "address": f"v+{n}@example.net"}

@@ -21,12 +21,12 @@ from services.doctor.recent import KEPT_SECONDS, RecentDiagnosis
 from services.http.web.admin.sections import SECTIONS
 from services.http.web.session import Visitor
 from tests.helpers.api import PASSWORD, Api, Player
-from tests.helpers.web import Guest, Read, door, refusal
+from tests.helpers.web import Guest, Read, refusal, visitors
 
 
 @pytest.fixture(scope="module")
 def come(api: Api) -> Iterator[Callable[..., Guest]]:
-    with door(api) as come:
+    with visitors(api) as come:
         yield come
 
 
@@ -296,7 +296,7 @@ def test_the_record_has_pages_and_each_language(api, ann):
 
 def test_chat_notes_and_players_have_a_link_for_others_alone(tmp_path):
     # on a server of its own, because nobody decides these reports
-    with Api(tmp_path) as api, door(api) as come:
+    with Api(tmp_path) as api, visitors(api) as come:
         one, two = api.players()
         board = api.begun(one, two)
         write_chat(api.parts, board, one.account, "bah", b"n" * 16)

@@ -16,7 +16,7 @@ from redis.connection import AbstractConnection
 from services.http.web.match import records as exports
 from services.http.web.replay.variations import MAX_LINKS
 from tests.helpers.api import Api, until
-from tests.helpers.web import Guest, door
+from tests.helpers.web import Guest, visitors
 
 ENDLESS = " ".join(("a5", "-a5") * 850)
 """A puzzle's stone set and taken off, as long as a line may be."""
@@ -31,7 +31,7 @@ def taken(http: httpx.Client, path: str, count: int) -> int:
 
 def test_requests_are_counted_by_account_and_a_stream_by_the_number_of_its_matches(tmp_path):
     boards = ",".join(map(str, range(1, 201)))
-    with Api(tmp_path, address_rate=62) as api, door(api) as come:
+    with Api(tmp_path, address_rate=62) as api, visitors(api) as come:
         one, other, third = (come(api.player()) for _ in range(3))
         board = api.begun(*api.players())
         # one a second comes back

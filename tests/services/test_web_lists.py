@@ -8,7 +8,7 @@ import pytest
 from services.app.messages import inbox
 from services.http.web.lists.match_rows import ListPart
 from tests.helpers.api import Api, Player
-from tests.helpers.web import Guest, all_pages, boards, door, section
+from tests.helpers.web import Guest, all_pages, boards, section, visitors
 
 
 def test_an_offer_comes_before_all_else_and_is_counted(api, come):
@@ -300,7 +300,7 @@ def test_news_have_one_row_for_each_match_and_kind_and_what_was_read_elsewhere_i
 
 def test_who_signs_up_later_sees_no_announcement_from_before(tmp_path):
     # on a server of its own, because everybody gets the announcement
-    with Api(tmp_path) as api, door(api) as come:
+    with Api(tmp_path) as api, visitors(api) as come:
         arbiter, old, new = api.player(name="marek-a"), api.player(), come()
         api.parts.messages.broadcast(arbiter.account, "We rest on Sunday.", bytes(16))
         guest = come(old)

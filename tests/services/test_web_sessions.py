@@ -14,7 +14,7 @@ from services.http.web.declared import Pages
 from services.http.web.render import local_path
 from services.http.web.session import csrf_token, mask_token, unmask_token
 from tests.helpers.api import MANY, PASSWORD, Api
-from tests.helpers.web import door
+from tests.helpers.web import visitors
 
 SITE = "https://play.example.org"
 RELAY = "smtp://127.0.0.1:9"
@@ -281,7 +281,7 @@ def test_a_link_opens_a_form_and_the_form_logs_in_with_the_new_password(api, com
 
 
 def test_who_has_not_logged_in_may_ask_only_so_often(tmp_path):
-    with Api(tmp_path, address_rate=12) as api, door(api) as come:
+    with Api(tmp_path, address_rate=12) as api, visitors(api) as come:
         one = come().sign_up("ines")
         guest = come()
         codes = [guest.get("/games").status_code for _ in range(14)]

@@ -1,4 +1,4 @@
-"""The drain on a real server: its batches, the doors, and what it can not read, decide or commit. `tests/model` plays by chance."""
+"""The drain on a real server: its batches, those that wait for outcomes, and what it can not read, decide or commit. `tests/model` plays by chance."""
 
 import logging
 import threading
@@ -33,13 +33,13 @@ from workers.commands.drain import CHUNK, SMALL_BACKLOG, SMALL_BATCH, TRIES, Dra
 from workers.commands.handle import CommandHandler, StartContexts, Task
 
 
-def test_the_doors_are_told_each_its_own_outcomes(bench):
+def test_each_channel_gets_the_outcomes_of_its_own_commands(bench):
     bench.start(1)
-    doors = "reply:web", "reply:mail"
-    listeners = [OutcomeListener(bench.queue, door) for door in doors]
+    channels = "reply:web", "reply:mail"
+    listeners = [OutcomeListener(bench.queue, one) for one in channels]
     sent = bench.order(ALICE, PlayMove(text="m13-m9")), bench.order(CAROL, ResignMatch())
-    for order, door in zip(sent, doors, strict=True):
-        bench.submit(order, door)
+    for order, channel in zip(sent, channels, strict=True):
+        bench.submit(order, channel)
     bench.drain()
     for order, listener in zip(sent, listeners, strict=True):
         assert [id_ for id_, _ in listener.poll(5)] == [order.id]
