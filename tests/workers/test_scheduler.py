@@ -9,7 +9,8 @@ from redis import Redis
 
 from domain.clocks.time_control import DAY, TimeControl
 from domain.errors import Code
-from domain.match.commands import FlagPlayer, PlayMove, RemindPlayer, ResignMatch
+from domain.match.clocks import late_seats
+from domain.match.commands import FlagPlayer, PlayMove, RemindPlayer, ResignMatch, StartMatch
 from domain.match.decide import decide
 from domain.match.events import Flagged, Nagged
 from domain.match.history import Snapshot, pack_snapshot, unpack_snapshot
@@ -22,10 +23,11 @@ from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.store.snapshots import with_marks
 from infra.store.store_calls import repair_due
 from tests.helpers.given import ALICE
+from tests.helpers.robots import EASY
 from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
 from workers import scheduler as scheduler_module
 from workers.clock_check import NOTE_MS, ClockCheck
-from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
+from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, ROBOT_GRACE_SECONDS, Scheduler
 
 SHARDS = range(4)
 SECOND, MINUTE = 1_000, 60_000
@@ -408,3 +410,20 @@ def test_a_step_that_another_scheduler_stored_is_believed_and_kept_by_a_check_th
     assert notes.read() == ServerClock(BEGIN + NOTE_MS + 20 * SECOND, AHEAD, BEGIN)
     late = ClockCheck(notes, lambda: seconds)
     assert not late.is_steady(BEGIN - 60 * SECOND), "it was set back"
+
+
+def test_a_robot_that_is_late_when_its_server_comes_back_may_still_move(redis_client, tmp_path):
+    timed = TimedBench(redis_client, tmp_path / "seeds")
+    timed.send(ALICE, StartMatch(rules="pow2/1", options=(), seats=(EASY, ALICE), terms=FLAG))
+    timed.drain()
+    week = 7 * DAY
+    timed.now = BEGIN + week
+    keeper = timed.keeper()  # which has just been started
+    timed.tick(keeper, week)
+    timed.tick(keeper, week + int(ROBOT_GRACE_SECONDS * 1_000) - 1)
+    assert timed.kept() == []
+    assert late_seats(timed.state(), timed.now) == [0]
+    sent = timed.send(EASY, PlayMove(text="m13-m9"))
+    timed.drain()
+    assert timed.outcome(sent).accepted
+    assert timed.state().next == 1
