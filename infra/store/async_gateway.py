@@ -53,6 +53,9 @@ from infra.store.outcomes import CommandOutcome, decode, new_channel, parse
 from infra.store.port import AlreadyDecided, NotAccepted, Queued, Submission, SubmitResult
 from infra.store.store_calls import read_submit_reply, submit_call
 
+REST_SECONDS: Final = 10.0
+"""How long after the last command a gateway goes on to look at the server each `LOOK_SECONDS`."""
+
 
 class AsyncStore:
     """Submits commands and reads matches. Errors of the server pass through."""
@@ -192,6 +195,10 @@ class AsyncCommandGateway:
         self._confirm = confirm
         self._read_fault = read_fault
         self._fault = ""
+        self._looked = 0.0
+        """When the server was last looked at, by the monotonic clock, as that of the next line."""
+        self._sent = time.monotonic()
+        """When a command was last sent."""
         self._lanes = lanes
         self._client = client
         self._channel = new_channel()
@@ -228,6 +235,7 @@ class AsyncCommandGateway:
         if is_too_long(sent, ply):
             (found,) = await self._store.outcomes([(sent.match, sent.id)])
             return await self.confirmed(outcome_before_limit(found, submission.digest))
+        await self._look_after_rest()
         check_fault(self._fault)
         future = self._expect(sent)
         sending = _Sending(submission, future, seconds)
@@ -255,6 +263,7 @@ class AsyncCommandGateway:
 
     async def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
         """Submit commands without waiting for their outcomes. Repeating it is harmless."""
+        await self._look_after_rest()
         sendings = [_Sending(submission_of(sent, 0, self._channel)) for sent in sents]
         await asyncio.gather(*(self._batches(one).get(one) for one in sendings))
 
@@ -345,10 +354,18 @@ class AsyncCommandGateway:
     async def _look_up(self) -> None:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
+            if self._waiting or time.monotonic() - self._sent < REST_SECONDS:
+                await self._look()
+
+    async def _look_after_rest(self) -> None:
+        """Look before a command is sent, unless that was done lately."""
+        self._sent = time.monotonic()
+        if self._sent - self._looked > 2 * LOOK_SECONDS:
             await self._look()
 
     async def _look(self) -> None:
         """Look for outcomes that were not heard, for a change of the lanes, and for a fault of the server."""
+        self._looked = time.monotonic()
         wanted = [(board, command) for command, (board, _) in self._waiting.items()]
         try:
             await self._store.refresh_layout()

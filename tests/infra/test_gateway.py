@@ -3,9 +3,12 @@
 import re
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -78,6 +81,34 @@ def test_a_repeated_command_that_gives_up_leaves_the_outcome_to_the_first(app: F
         app.awake = True
         app._drain(LANE)
         assert first.result().accepted
+
+
+def test_a_gateway_that_rested_asks_for_a_fault_before_the_next_command(
+    app: FakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(async_gateway, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(async_gateway, "REST_SECONDS", 0.05)
+
+    class Notes:
+        fault, reads = "", 0
+
+        def read(self) -> SimpleNamespace:
+            self.reads += 1
+            return SimpleNamespace(fault=self.fault)
+
+    notes: Any = Notes()
+    with closing(
+        StoreGateway(app.store, LaneLeases(app.client, app._drain), app.client, notes)
+    ) as rested:
+        time.sleep(0.2)
+        before = notes.reads
+        time.sleep(0.2)
+        assert notes.reads == before
+        notes.fault = "the disk is full"
+        refuses(Code.UNAVAILABLE, rested.send, MOVE, 0)
+        notes.fault = ""
+        time.sleep(0.2)
+        assert rested.send(MOVE, 0).accepted
 
 
 def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:

@@ -333,6 +333,7 @@ def test_a_scheduler_learns_of_the_lanes_without_a_restart(redis_client, monkeyp
 
 def test_a_web_process_learns_of_the_lanes_without_a_restart(redis_client, valkey, monkeypatch):
     monkeypatch.setattr(async_gateway, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(async_gateway, "REST_SECONDS", 60.0)  # of a server in use
     writer = RedisStore(redis_client, Mode.FSYNC)
     layout = writer.create(Layout(shards=8, lanes=1))
 
