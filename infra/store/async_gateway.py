@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import partial
 from threading import Thread
 from typing import Any, Final, Self, TypeVar
@@ -361,7 +361,9 @@ class AsyncCommandGateway:
         """Look before a command is sent, unless that was done lately."""
         self._sent = time.monotonic()
         if self._sent - self._looked > 2 * LOOK_SECONDS:
-            await self._look()
+            # a server that hangs holds up the command itself, which has a limit of its own
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._look(), LOOK_SECONDS)
 
     async def _look(self) -> None:
         """Look for outcomes that were not heard, for a change of the lanes, and for a fault of the server."""
