@@ -75,11 +75,17 @@ def test_the_tests_of_a_game_come_first() -> None:
 
 def test_mutants_of_an_earlier_run_are_found_where_they_are_now() -> None:
     earlier = drawn(3, 4, ["domain/clocks"])
-    listed = [{**one._asdict(), "file": "domain/clocks/moved.py"} for one in earlier]
+    by = "tests/elsewhere.py::test_equal_seeds_draw_equal_mutants_and_others_draw_others[1]"
+    listed = [{**one._asdict(), "file": "domain/clocks/moved.py", "by": by} for one in earlier]
     again = found_again(listed, ["domain/clocks"])
     assert {(one.function, one.change) for one in again} == {
         (one.function, one.change) for one in earlier
     }
+    # the test that killed them has moved, too
+    name = by.partition("::")[2].removesuffix("[1]")
+    assert {one.killer for one in again} == {f"tests/test_mutants.py::{name}"}
+    unkilled = found_again([{**one, "by": ""} for one in listed], ["domain/clocks"])
+    assert {one.killer for one in unkilled} == {""}
     gone = [{**listed[0], "change": "nothing of the kind"}]
     assert found_again(gone, ["domain/clocks"]) == []
 

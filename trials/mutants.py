@@ -10,7 +10,8 @@ A mutant has one comparison, operator, number or branch changed, or one call del
 put in place while its module is imported, so no file is changed, and the tests of what it is part of run until
 one fails. Prints a line for each mutant and the count of those that were killed; `--json` prints all as JSON. Equal
 seeds draw equal mutants as long as the code is the same, so two runs show what a change of the tests has lost. `--again` runs
-the mutants of an earlier run, found by function and change, also after their lines or files have moved. In the lists that
+the mutants of an earlier run, found by function and change, also after their lines or files have moved, and first of all the
+test that killed each. In the lists that
 are kept, `why` says why a mutant that survived may do so.
 Exits with 0 if at least `--least` were killed, else with 1.
 """
@@ -66,6 +67,8 @@ class Mutant(NamedTuple):
     line: int
     function: str
     change: str
+    killer: str = ""
+    """The test that killed it in an earlier run, which is run first; empty if there is none, or it is gone."""
 
 
 class Verdict(NamedTuple):
@@ -150,6 +153,7 @@ def found_again(earlier: Sequence[Mapping[str, Any]], under: Sequence[str]) -> l
     Of several changes that are alike that one is taken which is at the same place as before.
     """
     wanted = {(one["function"], one["change"]): (one["file"], one["number"]) for one in earlier}
+    killers = {(one["function"], one["change"]): one["by"] for one in earlier}
     functions = {function for function, _ in wanted}
     found: dict[tuple[str, str], Mutant] = {}
 
@@ -165,7 +169,15 @@ def found_again(earlier: Sequence[Mapping[str, Any]], under: Sequence[str]) -> l
                 place = (name, number)
                 if key in wanted and (key not in found or place == wanted[key] or moved(key, name)):
                     found[key] = mutant
-    return [found[key] for key in wanted if key in found]
+    return [found[key]._replace(killer=_test_now(killers[key])) for key in wanted if key in found]
+
+
+def _test_now(by: str) -> str:
+    """Return where a test stands now by which a mutant was killed; empty if it is gone."""
+    name = by.rpartition("::")[2].partition("[")[0]
+    modules = (ROOT / "tests").rglob("test_*.py") if name else ()
+    here = (path for path in modules if f"def {name}(" in path.read_text("utf-8"))
+    return f"{found.relative_to(ROOT)}::{name}" if (found := next(here, None)) else ""
 
 
 def concerned_tests(file: str) -> list[list[str]]:
@@ -229,21 +241,22 @@ class MutantFinder(MetaPathFinder):
         return spec_from_file_location(fullname, loader.path, loader=loader)
 
 
-def run_tests(file: str, number: int) -> int:
-    """Run tests in this process with a mutant in place, and return pytest's exit code."""
+def run_tests(file: str, number: int, killer: str) -> int:
+    """Run tests in this process with a mutant in place, `killer` first, and return pytest's exit code."""
     import pytest  # noqa: PLC0415 - only a process that runs tests pays for it
 
     sys.path.insert(0, str(ROOT))
     sys.meta_path.insert(0, MutantFinder(file, number))
     quick = "not long and not slow" if file.startswith(tuple(STAGES)) else "not long"
     flags = ["-x", "-q", "-m", quick, "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
-    codes = (int(pytest.main([*flags, *tests])) for tests in concerned_tests(file))
+    stages = [*([[killer]] if killer else []), *concerned_tests(file)]
+    codes = (int(pytest.main([*flags, *tests])) for tests in stages)
     return next(filter(None, codes), 0)
 
 
 def judged(mutant: Mutant) -> Verdict:
     """Run the tests of a mutant in a process of their own."""
-    words = [sys.executable, __file__, "--one", mutant.file, str(mutant.number)]
+    words = [sys.executable, __file__, "--one", mutant.file, str(mutant.number), mutant.killer]
     limit = (CPU_SECONDS, CPU_SECONDS)
     done = subprocess.run(
         words, cwd=ROOT, capture_output=True, text=True, check=False,
@@ -267,10 +280,12 @@ def main() -> int:
     parser.add_argument("--least", type=int, default=0, help="how many have to be killed")
     parser.add_argument("--again", type=Path, metavar="FILE", help="of an earlier run with --json")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--one", nargs=2, metavar=("FILE", "NUMBER"), help="used for each process")
+    parser.add_argument(
+        "--one", nargs=3, metavar=("FILE", "NUMBER", "TEST"), help="used for each process"
+    )
     given = parser.parse_args()
     if given.one:
-        return run_tests(given.one[0], int(given.one[1]))
+        return run_tests(given.one[0], int(given.one[1]), given.one[2])
     if given.again:
         earlier = json.loads(given.again.read_text("utf-8"))["mutants"]
         mutants = found_again(earlier, given.under)
