@@ -6,8 +6,8 @@ from markupsafe import Markup
 from msgspec.structs import force_setattr
 
 from domain.rules import game_by_key
-from infra.people.account_lists import Notes
 from infra.people.accounts import AccountRole
+from infra.people.match_notes import Notes
 from infra.projections.ratings import RatingChange
 from services.app.matches import load_state
 from services.http.web.boards.board_view import BoardView, draw_position
