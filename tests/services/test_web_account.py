@@ -122,7 +122,7 @@ def test_a_page_says_that_a_move_is_pending_where_nothing_is_promised(tmp_path):
             answer = guest.send(f"/m/{board}/act", move, on=f"/m/{board}", headers=headers)
             assert answer.status_code == 202
             assert "durability none this is never more than pending" in answer.text
-            assert "That did not work" not in answer.text
+            assert "That didn’t work" not in answer.text
             assert answer.headers["Retry-After"] == "1"
             assert api.http.get(f"/api/matches/{board}").json()["ply"] == 1
 
