@@ -27,7 +27,7 @@ settings.register_profile("steady", deadline=None, max_examples=40)
 settings.register_profile("full", deadline=None, max_examples=1_000)
 settings.load_profile("steady")
 
-BROWSED = Path(__file__).parent / "web"
+BROWSED = Path(__file__).parent / "browser"
 """The folder of tests with a browser. It ends when another folder begins, so these stay together."""
 
 SEVERAL_SERVERS = frozenset({"cluster", "sentinels"})

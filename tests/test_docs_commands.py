@@ -16,7 +16,7 @@ STORY = [
 ELSEWHERE = {
     "README.md": ("tests/services/test_pages_alone.py", "matchpost do"),
     "docs/api.md": ("tests/services/test_api_document.py", "API="),
-    "docs/apps.md": ("tests/web/test_apps.py", ""),
+    "docs/apps.md": ("tests/browser/test_apps.py", ""),
     "docs/audit.md": ("tests/evidence/test_audit_page.py", ""),
     "docs/formats.md": ("tests/log/test_signed_note.py", "sed "),
     "docs/log.md": ("tests/log/test_checked_by_hand.py", "sed "),

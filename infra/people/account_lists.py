@@ -12,28 +12,9 @@ A list is personal data: a blocked account gets no notice, and nobody learns who
 It is stored beside its account's record, and written only while that exists: see `infra.people.account_index`.
 
 Durable as `infra.people.messages` is.
-
-Private notes of players about matches.
-
-| key | what |
-|---|---|
-| `{a:<hex>}:notes` | hash: board -> text |
-
-A note is personal data. It is in no event, log or hash; the notes of an account are a list, too,
-with a text for each item.
-
-Durable as `infra.people.messages` is.
-
-Browsers that keep a text for a sealed deal, as seen since its seal.
-
-A browser tells which texts it keeps whenever it asks what to reveal. A player none of whose browsers has the
-text can't reveal it, and is not counted as withholding it: the drain asks here before it decides that.
-
-A note is of an account and a board, because a player has one text for a match. Personal data: erased with
-the account. Durable as `infra.people.messages` is.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -41,10 +22,8 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.records import AccountId
-from domain.rules import Seat
 from domain.sentences import Text
 from infra.people.account_index import index_under_account
-from infra.people.texts import read_text
 from infra.redis import keys
 from infra.redis.reads import Read, read_one
 from infra.sentences import SAY
@@ -213,88 +192,3 @@ class Follows:
         self.boards.forget(account)
         self.accounts.forget(account)
         self.pinned.forget(account)
-
-
-MOST_NOTES: Final = 1_000
-"""Notes of one account."""
-
-
-def notes_key(account: AccountId) -> str:
-    """Return the key of the hash of an account's notes."""
-    return f"{keys.account(account)}:notes"
-
-
-_NOTED: Final = ListKind[int](notes_key, MOST_NOTES, lambda most: SAY("notes", most=most), str, int)
-
-
-class Notes(AccountList[int]):
-    """The notes on a server. Errors of the server pass through; thread-safe."""
-
-    def __init__(self, client: redis.Redis) -> None:
-        super().__init__(client, _NOTED)
-
-    def get(self, account: AccountId, board: int) -> str:
-        """Return the account's note about a match; empty for none."""
-        return read_one(self._client, self.read_note(account, board))
-
-    def read_note(self, account: AccountId, board: int) -> Read[str]:
-        """Return the read of `get`."""
-        return Read(
-            lambda pipe: pipe.hget(notes_key(account), str(board)),
-            lambda replies: (replies[0] or b"").decode(),
-        )
-
-    def all(self, account: AccountId) -> dict[int, str]:
-        """Return all notes of the account, by board."""
-        found: Any = self._client.hgetall(notes_key(account))
-        return {int(board): text.decode() for board, text in found.items()}
-
-    def put(self, account: AccountId, board: int, text: str) -> None:
-        """Replace the note about a match; a text of nothing but blanks deletes it.
-
-        Refused as `read_text` does, as `too-many`, and as `unknown-user` for a deleted account.
-        """
-        if text.strip():
-            self.add(account, board, read_text(text))
-        else:
-            self.remove(account, [board])
-
-
-_KEPT_SECONDS: Final = 90 * 24 * 3600
-"""A browser keeps a text as long; see `draws.js`."""
-
-_MOST: Final = 500
-"""Matches of an account; the notes of the newest are kept."""
-
-
-class SeenTexts:
-    """The notes on a server. Errors of the server pass through; thread-safe."""
-
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
-
-    def note(self, account: AccountId, boards: Collection[int], now: int) -> None:
-        """Note at `now`, ms, that a browser with the account's texts for these matches was seen."""
-        if not boards:
-            return
-        name, seen = keys.seen_texts(account), dict.fromkeys(map(str, boards), now)
-        with self._client.pipeline(transaction=True) as pipe:
-            pipe.zadd(name, seen)
-            pipe.zremrangebyscore(name, "-inf", now - _KEPT_SECONDS * 1000)
-            pipe.zremrangebyrank(name, 0, -_MOST - 1)
-            pipe.expire(name, _KEPT_SECONDS)
-            pipe.execute()
-
-    def unseen(
-        self, board: int, seats: Sequence[AccountId], waits: Sequence[Seat]
-    ) -> frozenset[Seat]:
-        """Return those of the seats in `waits` whose text for a match no browser was seen with."""
-        with self._client.pipeline(transaction=False) as pipe:
-            for seat in waits:
-                pipe.zscore(keys.seen_texts(seats[seat]), str(board))
-            found: Mapping[Seat, Any] = dict(zip(waits, pipe.execute(), strict=True))
-        return frozenset(seat for seat, at in found.items() if at is None)
-
-    def forget(self, account: AccountId) -> None:
-        """Erase an account's notes; safe to repeat, see `Accounts.delete`."""
-        self._client.delete(keys.seen_texts(account))

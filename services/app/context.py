@@ -27,7 +27,7 @@ from infra.mail.queues import MailingMessageStore
 from infra.mail.verification_codes import VerificationCodes
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
-from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, SeenTexts
+from infra.people.account_lists import BLOCKED, AccountList, Follows
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs
 from infra.people.account_notices import AccountNotices, UnreadCounter
 from infra.people.accounts import AccountRole, Accounts
@@ -44,12 +44,14 @@ from infra.people.grants import Grants
 from infra.people.hooks import Hooks
 from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
+from infra.people.match_notes import Notes
 from infra.people.messages import MessageStore
 from infra.people.moderation import Moderation
 from infra.people.pairing_batches import PairingBatches
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import CommandRateLimit
+from infra.people.seen_texts import SeenTexts
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens

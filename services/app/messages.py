@@ -1,6 +1,6 @@
-"""Texts of players: messages, broadcasts, the chat of a match, and notes about it.
+"""Texts of players to others: messages, broadcasts, and the chat of a match.
 
-Each function that writes to others takes a command id, and writes once for each id.
+Each function that writes takes a command id, and writes once for each id.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def send_message(
     check_may_write(app, account)
     check_message(app, account, to)
     strangers = strangers_to(app, account, to)
-    app.messages.send(account, to, _normalize_line_ends(text), command, strangers)
+    app.messages.send(account, to, normalize_line_ends(text), command, strangers)
 
 
 def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> None:
@@ -44,7 +44,7 @@ def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> No
     if profile is None or not profile.arbiter:
         raise Refusal(Code.NOT_AN_ARBITER, SAY("to-all"))
     check_may_write(app, account)
-    app.messages.broadcast(account, _normalize_line_ends(text), command)
+    app.messages.broadcast(account, normalize_line_ends(text), command)
     note_security(SecurityEvent.BROADCAST, account)
     record_act(app, account, Act.BROADCAST)
 
@@ -76,7 +76,7 @@ def write_chat(app: App, board: int, account: AccountId, text: str, command: Com
     check_chat(app, account, state.seats)
     deaf = app.messages.muted.by(state.seats, board)
     told = [seat for seat in state.seats if seat not in deaf]
-    app.messages.chat(board, account, _normalize_line_ends(text), command, told)
+    app.messages.chat(board, account, normalize_line_ends(text), command, told)
 
 
 def read_chat(app: App, board: int, account: AccountId, count: int = 50) -> list[PlayerMessage]:
@@ -105,12 +105,6 @@ def unmute_chat(app: App, board: int, account: AccountId) -> None:
     app.messages.muted.remove(account, [board])
 
 
-def write_note(app: App, account: AccountId, board: int, text: str) -> None:
-    """Store a note about a match in place of the one before; only its author can read it."""
-    load_state(app, board)
-    app.notes.put(account, board, _normalize_line_ends(text))
-
-
-def _normalize_line_ends(text: str) -> str:
+def normalize_line_ends(text: str) -> str:
     """Return a text with line feeds as its line ends, because browsers send others."""
     return text.replace("\r\n", "\n")

@@ -27,13 +27,13 @@ from services.app.matches import RecentPublishedSizes, check_exists
 from services.app.play import LoopPlay
 from services.doctor.recent import RecentDiagnosis
 from services.http.health import HealthCheck
+from services.http.request_limits import RequestLimits
 from services.http.requests import (
     FOR_GUESTS,
     PRIVATE,
     SESSION_COOKIE,
     TRIAL,
     AnyConnection,
-    RequestLimits,
     cookie_name,
 )
 from services.http.streams.event_stream import MatchWatch

@@ -28,9 +28,9 @@ from prometheus_client import Counter, Histogram
 from infra.people.rate_limits import AttemptSource, attempts_from
 from infra.process.log_context import LoggedWith
 from infra.process.metrics import REGISTRY
+from services.http.request_limits import RATE_HEADERS
 from services.http.requests import (
     PRIVATE,
-    RATE_HEADERS,
     REQUEST_ID_HEADER,
     network_of_request,
     request_id_of,

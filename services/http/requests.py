@@ -6,8 +6,6 @@ Ids of requests: sent by the client or its proxy, or made here, and returned wit
 
 A log line that was written for a request has its id, so that an operator finds all of them by the id that a player
 reports.
-
-Request limits in the memory of a process: by network, or by the account of a browser.
 """
 
 import itertools
@@ -21,13 +19,8 @@ from typing import Any, Final
 from litestar import Request
 from litestar.connection import ASGIConnection
 
-from domain.errors import Code, Refusal
-from domain.records import AccountId
 from domain.sentences import ENGLISH, Sentence, Text, Translation
 from infra.languages.catalogues import languages
-from infra.people.rate_limits import CommandRateLimit, NetworkRateLimit, RateBudget
-from infra.sentences import SAY
-from infra.settings.settings import Settings
 
 _RANGE: Final = re.compile(
     r"\s*([a-z]{1,8}|\*)(?:-[a-z0-9-]{1,35})?\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?",
@@ -133,9 +126,6 @@ def cookie_name(name: str, *, secure: bool) -> str:
 
 AnyConnection = ASGIConnection[Any, Any, Any, Any]
 
-RATE_HEADERS: Final = "rate_headers"
-"""The key in a scope of the headers that say what is left of the caller's rate."""
-
 FOR_GUESTS: Final = "for_guests"
 """The `opt` key of a route that answers those without an account also where all else is for members.
 
@@ -147,65 +137,7 @@ TRIAL: Final = "trial"
 PRIVATE: Final = "private"
 """The key in a scope of a request whose answer no cache may keep for others."""
 
-WEIGHT: Final = "weight"
-"""The `opt` key of a route that counts as several requests."""
-
-
-def note_budget(scope: Any, name: str, budget: RateBudget) -> None:
-    """Note in a scope what is left of a rate, which its answer has in its headers."""
-    scope[RATE_HEADERS] = (
-        (b"ratelimit-policy", b'"%s";q=%d;w=60' % (name.encode(), budget.most)),
-        (b"ratelimit", b'"%s";r=%d;t=%d' % (name.encode(), budget.left, budget.full_in)),
-    )
-
-
-class RequestLimits:
-    """Counts requests within the limits of `settings`."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._most = settings.address_rate
-        self._networks = NetworkRateLimit(settings.address_rate, setting="address_rate")
-        self._accounts = CommandRateLimit(
-            settings.address_rate, what=SAY("account-requests"), setting="address_rate"
-        )
-        self._behind_proxy = settings.trusted_proxy == "on"
-
-    def network(self, connection: AnyConnection) -> str:
-        """Return the network of a request."""
-        return network_of_request(connection.scope, behind_proxy=self._behind_proxy)
-
-    def check(self, connection: AnyConnection, weight: int | None = None) -> RateBudget:
-        """Count a request, and return what is left; `too-fast` if its network has sent too many."""
-        counted = request_weight(connection) if weight is None else weight
-        try:
-            return self._networks.check(self.network(connection), counted)
-        except Refusal as reason:
-            seconds = reason.retry_after
-            sentence = SAY("network-requests", most=self._most, seconds=seconds)
-            raise Refusal(Code.TOO_FAST, sentence, seconds) from None
-
-    def count_account_request(
-        self, connection: AnyConnection, account: AccountId, weight: int | None = None
-    ) -> RateBudget:
-        """Count a page of a logged-in browser or a read with a token, whatever its network."""
-        counted = request_weight(connection) if weight is None else weight
-        return self._accounts.check(account, counted)
-
-    def count_more(self, connection: AnyConnection, account: AccountId | None, weight: int) -> None:
-        """Count what a request costs more than its route declares, in matches that it reads."""
-        if account is None:
-            self.check(connection, weight)
-        else:
-            self.count_account_request(connection, account, weight)
-
 
 def context_of(request: Request[Any, Any, Any]) -> Any:
     """Return the `services.http.context.ApiContext` that all requests of a process share."""
     return request.app.state.context
-
-
-def request_weight(connection: AnyConnection) -> int:
-    """Return how many requests this one counts for, as its route declares."""
-    handler: Any = connection.scope.get("route_handler")  # an address that is no page has none
-    weight: int = handler.opt.get(WEIGHT, 1) if handler else 1
-    return weight

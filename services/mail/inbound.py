@@ -36,7 +36,7 @@ from services.app.accounts import own_profile
 from services.app.context import App
 from services.language import Answer, Language, Origin
 from services.language.answer import refusal
-from services.mail.account_texts import confirms
+from services.mail.code_answers import confirms
 from services.mail.mail_commands import (
     MailCommand,
     SeatPlayer,

@@ -30,12 +30,11 @@ from services.app.names import shown_name
 from services.app.pictures import packed_drawing
 from services.app.tournament_names import names_in_notices
 from services.language.handlers.boards import draw
-from services.mail.account_texts import (
-    code_text,
+from services.mail.account_texts import code_text, reset_text
+from services.mail.dispute_texts import (
     how_to_appeal,
     how_to_rule,
     reasons_text,
-    reset_text,
     statement_lines,
 )
 from services.mail.html_part import html_part

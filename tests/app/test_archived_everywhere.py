@@ -269,5 +269,5 @@ def test_a_players_page_is_there_while_the_archive_is_away(archived, monkeypatch
     page = everywhere.guest(one).get(f"/players/{one.name}")
     assert page.status_code == 200
     assert "Older finished matches of this list can" in page.text
-    assert "No match is finished yet" not in page.text
+    assert "No matches have finished yet" not in page.text
     assert everywhere.guest(one).get(f"/players/{one.name}/matches").status_code == 503

@@ -145,7 +145,7 @@ DECISIONS: Final = (
     Row((WEB,), "the API loads in its event loop, the language a state", "matches: read_snapshot"),
     Row((WEB,), "the page of a claim that is not made yet checks it", "disputes: check_may_see"),
     Row((WEB,), "a page shows one case, the others all of a match", "cases: case_of"),
-    Row((WEB,), "a note stands on the page of its match", "messages: write_note"),
+    Row((WEB,), "a note stands on the page of its match, and finds it in a list", "match_notes: boards_with_note write_note"),
     Row((WEB,), "the others list matches by themselves", "tournaments: matches_going_on"),
     Row((WEB,), "a program has the numbers of its notices", "tournament_names: names_in_notices visible_names"),
     Row((WEB,), "a feed is an address of its own", "tournament_feed: feed_of"),

@@ -233,7 +233,7 @@ def notation_of(page: Page, moves: Sequence[str]) -> list[str]:
     return found
 
 
-AXE = Path(__file__).parents[1] / "web" / "axe-4.14.1.min.js"
+AXE = Path(__file__).parents[1] / "browser" / "axe-4.14.1.min.js"
 
 
 def faults_of(page: Page) -> list[str]:

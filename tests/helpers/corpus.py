@@ -31,7 +31,7 @@ from domain.match.imports import import_command
 from domain.match.state import MatchState, position_of
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
-from infra.people.account_lists import SeenTexts
+from infra.people.seen_texts import SeenTexts
 from infra.store.draw_texts import DrawTexts
 from infra.store.gateway import submission_of
 from infra.store.port import Submission

@@ -14,9 +14,10 @@ from domain.match.events import DealProposed, Sealed
 from domain.match.evolve import evolve
 from domain.match.state import MatchState, initial
 from domain.records import SERVER_ACCOUNT
-from infra.people.account_lists import MOST_NOTES, Notes, SeenTexts, notes_key
 from infra.people.drafts import KEPT_SECONDS, Draft, Drafts
+from infra.people.match_notes import MOST_NOTES, Notes, notes_key
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart, PendingStarts
+from infra.people.seen_texts import SeenTexts
 from infra.people.statements import Statements
 from infra.people.texts import TEXT_LIMIT
 from infra.redis import keys

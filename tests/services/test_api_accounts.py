@@ -434,15 +434,3 @@ def test_the_streams_of_a_token_end_with_it_and_tell_nothing_more(api, end):
         assert not [told for told in seen if told.event]
         if end is revoked:
             assert {told.event for told in anybodys if told.event} >= {"declined", "ended"}
-
-
-def test_what_is_not_configured_is_not_believed_and_not_there(api, come):
-    # a visitor who was never here
-    page = httpx.get(f"{api.url}/login", headers={"X-Forwarded-Proto": "https"}, trust_env=False)
-    assert page.headers["set-cookie"].startswith("guest=")
-    assert "secure" not in page.headers["set-cookie"].lower()
-    assert "This server doesn’t send mail," in come().page("/password")
-    assert 'href="/password"' in come().page("/login")
-    assert come().send("/password", {"who": "x"}, on="/login").status_code == 503
-    # metrics are not behind the public address
-    assert code_of(api.http.get("/metrics")) == "not-found"

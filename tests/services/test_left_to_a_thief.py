@@ -28,7 +28,7 @@ from tests.helpers.mails import mail
 from tests.helpers.push_service import Browser, PushService, decode
 from tests.helpers.web import Guest, visitors
 from tests.helpers.wire import Wire
-from tests.services.test_mail_intake import Running
+from tests.services.test_smtp_server import Running
 from workers.mail import hooks
 from workers.mail.mailer import Mailer
 

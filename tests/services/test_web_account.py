@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import pytest
 
 from domain.clocks.time_control import DAY
@@ -14,7 +15,7 @@ from infra.people.account_macs import make_mac_key
 from services.app import vacations
 from services.app.context import Actor
 from tests.fakes.tokens import check, check_one
-from tests.helpers.api import PASSWORD, Api, until
+from tests.helpers.api import PASSWORD, Api, code_of, until
 from tests.helpers.web import Guest, Read, visitors
 from tests.services.matches_by_form import challenge, turn
 
@@ -121,7 +122,7 @@ def test_a_page_says_that_a_move_is_pending_where_nothing_is_promised(tmp_path):
             answer = guest.send(f"/m/{board}/act", move, on=f"/m/{board}", headers=headers)
             assert answer.status_code == 202
             assert "durability none this is never more than pending" in answer.text
-            assert "That did not work" not in answer.text
+            assert "That didn’t work" not in answer.text
             assert answer.headers["Retry-After"] == "1"
             assert api.http.get(f"/api/matches/{board}").json()["ply"] == 1
 
@@ -157,3 +158,15 @@ def test_a_player_is_blocked_on_their_page_and_unblocked_in_the_account(api, com
     assert ida.send(f"{player}/unblock", on="/account").status_code == 303
     assert f"{player}/unblock" not in Read(ida.page("/account")).forms
     assert api.parts.blocks.of(api.parts.accounts.id_of(ida.name)) == []
+
+
+def test_what_is_not_configured_is_not_believed_and_not_there(api, come):
+    # a visitor who was never here
+    page = httpx.get(f"{api.url}/login", headers={"X-Forwarded-Proto": "https"}, trust_env=False)
+    assert page.headers["set-cookie"].startswith("guest=")
+    assert "secure" not in page.headers["set-cookie"].lower()
+    assert "This server doesn’t send mail," in come().page("/password")
+    assert 'href="/password"' in come().page("/login")
+    assert come().send("/password", {"who": "x"}, on="/login").status_code == 503
+    # metrics are not behind the public address
+    assert code_of(api.http.get("/metrics")) == "not-found"

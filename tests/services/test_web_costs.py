@@ -13,7 +13,7 @@ import httpx
 import pytest
 from redis.connection import AbstractConnection
 
-from services.http.web.match import records as exports
+from services.http.web.match import downloads
 from services.http.web.replay.variations import MAX_LINKS
 from tests.helpers.api import Api, until
 from tests.helpers.web import Guest, visitors
@@ -175,7 +175,7 @@ def test_the_notices_of_all_watched_accounts_are_read_in_one_round_trip(api, rou
 
 
 def test_the_text_of_a_long_match_has_its_first_boards_and_all_its_moves(api, monkeypatch):
-    monkeypatch.setattr(exports, "_MAX_DRAWN", 2)
+    monkeypatch.setattr(downloads, "_MAX_DRAWN", 2)
     one, other = api.players()
     board = api.begun(one, other)
     moves = ["m13-j7", "a13-d7", "m1-i3"]

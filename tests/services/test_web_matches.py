@@ -6,8 +6,8 @@ from markupsafe import Markup
 from msgspec.structs import force_setattr
 
 from domain.rules import game_by_key
-from infra.people.account_lists import Notes
 from infra.people.accounts import AccountRole
+from infra.people.match_notes import Notes
 from infra.projections.ratings import RatingChange
 from services.app.matches import load_state
 from services.http.web.boards.board_view import BoardView, draw_position
@@ -117,10 +117,10 @@ def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
         {"game": "halves", "opponent": one.name, "gather": "yes", "commitment": "ab" * 32},
         on="/new",
     )
-    assert "belongs to the staff" not in two.page(sealed.headers["location"])
-    assert "belongs to the staff" not in two.page(f"/m/{start(two, one)}")
+    assert "could choose this deal" not in two.page(sealed.headers["location"])
+    assert "could choose this deal" not in two.page(f"/m/{start(two, one)}")
     api.parts.accounts.set_role(one.name, AccountRole.ARBITER, held=False)
-    assert "belongs to the staff" not in two.page(f"/m/{board}")
+    assert "could choose this deal" not in two.page(f"/m/{board}")
 
 
 def test_options_and_times_of_the_form_are_those_of_the_match_and_its_page_has_them_in_words(

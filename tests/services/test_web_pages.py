@@ -24,7 +24,7 @@ from services.http.web.boards.board_view import CARD, draw_guide_picture
 from services.http.web.render import HEADERS, environment
 from services.http.web.site_files import preview_png, with_plain_style
 from tests.helpers.api import Api, code_of
-from tests.helpers.web import Guest, Read
+from tests.helpers.web import Guest, Read, visitors
 
 EVIL = "<script>alert(1)</script>\"'&amp;{{7*7}}"
 MASKED = re.compile("[0-9a-f]{128}")
@@ -254,6 +254,17 @@ def test_where_there_is_nothing_a_browser_gets_a_page_and_a_program_a_problem(co
     # where the API has nothing a browser, too, gets a problem
     missing = {404: "/api/help/x", 405: "/api/messages/read"}[status]
     assert code_of(guest.get(missing, headers=BROWSER)) == code_of(answer)
+
+
+def test_the_pages_of_refusals_have_the_header_of_who_is_logged_in(tmp_path):
+    with Api(tmp_path, address_rate=12) as api, visitors(api) as come:
+        one = come().sign_up("ines")
+        for path in ["/nowhere"] * 5 + ["/games"] * 10:
+            answer = one.get(path, headers={"Accept": "text/html"})
+            assert answer.status_code in (404 if path == "/nowhere" else 200, 429)
+            assert 'href="/account">ines</a>' in answer.text
+            assert 'href="/new"' in answer.text
+        assert answer.status_code == 429
 
 
 def test_search_engines_and_strange_hosts_get_no_more_than_they_should(come):

@@ -23,7 +23,7 @@ from domain.records import SERVER_ACCOUNT
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.stored_match import check
 from infra.durability.durability import Mode
-from infra.people.account_lists import SeenTexts
+from infra.people.seen_texts import SeenTexts
 from infra.redis import keys
 from infra.store.draw_texts import DrawTexts
 from infra.store.leases import LaneLeases

@@ -28,8 +28,8 @@ from domain.match.history import PackedSnapshot, Snapshot, encode_refusal
 from domain.match.start import accounts_needed, needs_seed, sealed_seed
 from domain.match.state import MatchState, initial
 from domain.rules import Seat
-from infra.people.account_lists import SeenTexts
 from infra.people.accounts.record import on_vacation
+from infra.people.seen_texts import SeenTexts
 from infra.process.liveness import LIVENESS
 from infra.process.log_context import LoggedWith
 from infra.store import outcomes

@@ -24,7 +24,7 @@ from infra.people.tokens import Scope, Token
 from services.app.admission import members_only
 from services.app.context import Actor, App
 from services.http.context import API_FRONT_END, ApiContext
-from services.http.requests import note_budget, request_weight
+from services.http.request_limits import note_budget, request_weight
 
 AnyRequest = Request[Any, Any, Any]
 

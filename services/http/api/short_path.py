@@ -23,7 +23,8 @@ from services.http.api.bodies import MAX_BODY_BYTES
 from services.http.connections import ANSWER_AT_ONCE
 from services.http.context import ApiContext
 from services.http.middleware import BEGAN, HttpMiddleware, count_request
-from services.http.requests import RATE_HEADERS, REQUEST_ID_HEADER, note_budget, request_id_of
+from services.http.request_limits import RATE_HEADERS, note_budget
+from services.http.requests import REQUEST_ID_HEADER, request_id_of
 
 PATH_TEMPLATE: Final = "/api/matches/{board}/commands"
 """The path of the route, as metrics name it."""

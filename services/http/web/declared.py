@@ -7,7 +7,8 @@ from typing import Any, Final, Literal, TypeAlias
 from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 
-from services.http.requests import FOR_GUESTS, WEIGHT
+from services.http.request_limits import WEIGHT
+from services.http.requests import FOR_GUESTS
 from services.http.web.forms import COMMANDS, CommandCount
 from services.http.web.session import READS, PageReads
 

@@ -29,7 +29,8 @@ from services.http.api.declared import ApiRoutes, refuses
 from services.http.api.routes.accounts import Userid
 from services.http.api.routes.new_match import Words
 from services.http.api.values import EndReason, ErrorCode, PhaseName
-from services.http.requests import note_budget, wanted_language
+from services.http.request_limits import note_budget
+from services.http.requests import wanted_language
 
 api = ApiRoutes("tournaments")
 

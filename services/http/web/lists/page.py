@@ -24,6 +24,7 @@ from infra.projections.ratings import pool_of
 from infra.redis.reads import read_one
 from services.app.context import App
 from services.app.games import read_game, read_multiplayer_game
+from services.app.match_notes import boards_with_note
 from services.app.queries import find_player, listed_matches
 from services.app.sentences import SAY
 from services.app.waiting import OwnMatches, WaitingMatches, own_matches, waiting_matches
@@ -158,15 +159,6 @@ def _noted_rows(app: App, search: MatchSearch, boards: Collection[int]) -> Found
     rows = listed_matches(app, sorted(boards, reverse=True)).values()
     own = [row for row in rows if row.over and search.account in row.seats and search.matches(row)]
     return _listed(sorted(own, key=lambda row: (row.ended, row.board), reverse=True))
-
-
-def boards_with_note(app: App, account: AccountId, words: str) -> frozenset[int]:
-    """Return the matches with a note of the account that has all these words, in any order and case."""
-    wanted = words.lower().split()
-    notes = app.notes.all(account)
-    return frozenset(
-        board for board, text in notes.items() if all(one in text.lower() for one in wanted)
-    )
 
 
 def rows_of_game(app: App, game: str) -> FoundMatches:

@@ -9,7 +9,7 @@ from litestar.response import Redirect
 from domain.errors import Code, Refusal
 from domain.match.moves import stale
 from infra.projections.match_lists import MatchFilter
-from services.app import messages
+from services.app import match_notes, messages
 from services.app.commands import PLAIN_ACTIONS, Accept, Action, Move, Offer, Reveal, act
 from services.app.conditional_moves import drop_conditional_moves, set_conditional_moves
 from services.app.matches import load_state
@@ -131,7 +131,7 @@ def add_conditional_moves(board: BoardNumber, own: Own) -> Redirect:
 @pages.post("/m/{board:int}/note")
 def write_note(board: BoardNumber, own: Own) -> Redirect:
     """Store the visitor's note about a match; only its author can read it."""
-    messages.write_note(own.app, own.account, board, own.get("note"))
+    match_notes.write_note(own.app, own.account, board, own.get("note"))
     return redirect_to(f"/m/{board}")
 
 

@@ -34,7 +34,7 @@ from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
 from services.http.web.markdown import rendered_markdown
-from services.http.web.match.records import attachment
+from services.http.web.match.downloads import attachment
 from services.http.web.params import Asked, ListState, Own, PageNumber, SavedMark
 from services.http.web.render import framed, redirect_to, render
 from services.http.web.session import Visitor

@@ -11,20 +11,7 @@ from domain.match.history import decode_event
 from infra.audit.check_document import check_document
 from infra.audit.match_document import MatchDocument, read_document, write_document
 from infra.log.receipts import KEY_SUFFIX, Receipt
-from tests.evidence.test_imported import imported
-from tests.golden.make_events import MATCHES
-from tests.helpers.checked_files import (
-    File,
-    changed,
-    encode,
-    evidence,
-    flip64,
-    flipped,
-    with_event,
-    with_leaf,
-)
-from tests.helpers.evidence import OTHER_SECRET, SECRET, HistoryStore, golden_document
-from tests.web.verify_page.checking import (
+from tests.browser.verify_page.checking import (
     DISPUTE,
     disputed,
     document,
@@ -32,7 +19,7 @@ from tests.web.verify_page.checking import (
     first_failures,
     imported_file,
 )
-from tests.web.verify_page.file_changes import (
+from tests.browser.verify_page.file_changes import (
     Table,
     drop_leaf,
     note_with,
@@ -47,6 +34,19 @@ from tests.web.verify_page.file_changes import (
     signed_by,
     swap,
 )
+from tests.evidence.test_imported import imported
+from tests.golden.make_events import MATCHES
+from tests.helpers.checked_files import (
+    File,
+    changed,
+    encode,
+    evidence,
+    flip64,
+    flipped,
+    with_event,
+    with_leaf,
+)
+from tests.helpers.evidence import OTHER_SECRET, SECRET, HistoryStore, golden_document
 
 TAMPERED: Table = {
     "another format": (of(format="matchpost-match/2"), "file"),

@@ -1,4 +1,4 @@
-"""Records of tournaments: the document, and the receipt and the proof of the last event."""
+"""Downloads of a tournament: its document, and the receipt and the proof of its last event."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from litestar import Response
 from services.app.exports import DocumentReader, export_tournament
 from services.app.tournaments import visible_state
 from services.http.web.declared import Pages
-from services.http.web.match.records import attachment, proof_file, receipt_file
+from services.http.web.match.downloads import attachment, proof_file, receipt_file
 from services.http.web.params import Asked
 from services.http.web.tournaments.page import TournamentNumber
 

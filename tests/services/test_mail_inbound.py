@@ -294,4 +294,4 @@ def test_a_signup_without_an_address_takes_the_one_it_came_from_and_says_so(offi
     assert profile.addresses == (MailAddress("fay@new.example"),)
     line = "signup gus secret-of-gus g@new.example"
     (letter,) = office.take(SERVER, line, sender="fay@new.example")
-    assert "from which you wrote" not in letter.body
+    assert "the one you wrote from" not in letter.body

@@ -16,10 +16,10 @@ from playwright.sync_api import Page, expect
 
 from services.app.accounts import log_out_everywhere
 from services.app.matches import load_state
+from tests.browser.conftest import prepare, session_of
 from tests.helpers.api import Player, until
 from tests.helpers.browser import OFFLINE, PHONE, Person, faults_of
 from tests.helpers.tcp_proxy import TcpProxy
-from tests.web.conftest import prepare, session_of
 
 pytestmark = pytest.mark.slow
 

@@ -1,48 +1,25 @@
-"""Records of matches: documents, boards as text and pictures, receipts, events and checks.
+"""Downloads of a match: documents, texts, pictures of its board, receipts and proofs."""
 
-Matches and games on other sites: a picture for a link, and a board in a frame.
-"""
-
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 from litestar import Response
-from litestar.params import QueryParameter
 
 from domain.drawing import draw_text
-from domain.errors import Code, Refusal
 from domain.match.events import Challenged, Imported, MatchStarted, Moved, OpeningGiven
 from domain.match.evolve import ply_after
 from domain.match.history import decode_event
 from domain.match.state import MatchState, positions
-from domain.rules import latest_rules
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.exports import DocumentReader, export_game_text, export_match
 from services.app.receipts import leaf_of_event, proof_of, require_receipt
-from services.app.sentences import SAY
-from services.http.web.boards.board_view import (
-    CARD,
-    draw_guide_picture,
-    draw_match,
-    with_board_theme,
-)
+from services.http.web.boards.board_view import with_board_theme
 from services.http.web.declared import Pages
 from services.http.web.forms import VisitorForm
 from services.http.web.match.view import MatchView
-from services.http.web.params import (
-    MAX_PLY,
-    Asked,
-    BoardNumber,
-    GameKey,
-    PlainPicture,
-    Ply,
-    Theme,
-    VisitorDependency,
-)
-from services.http.web.render import framed, render
+from services.http.web.params import Asked, BoardNumber, PlainPicture, Ply, Theme
 from services.http.web.session import USUAL
-from services.http.web.site_files import preview_png
 from services.words.endings import board_svg
 from services.words.matches import summary
 from services.words.named_match import NamedMatch
@@ -211,52 +188,3 @@ def _leads_to(body: Any, ply: int) -> bool:
     if isinstance(body, Imported | OpeningGiven):
         return ply <= ply_after(body, 0)
     return ply == 0 and isinstance(body, MatchStarted | Challenged)
-
-
-_PNG: Final = "image/png"
-_FOR_FIVE_MINUTES: Final = {"Cache-Control": "public, max-age=300"}
-_PUBLIC_FOR_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
-
-EmbeddedPly = Annotated[int | None, QueryParameter(name="ply", ge=0, le=MAX_PLY)]
-
-
-@pages.get("/m/{board:int}/preview.png", weight=10)
-def show_match_preview(board: BoardNumber, asked: Asked) -> Response[Any]:
-    """Return a match as it stands, as the picture of a link preview."""
-    table = _match(asked, board)
-    table.check_ply(0)
-    png = preview_png(board_svg(table.state, table.state.ply, table.names))
-    return Response(png, media_type=_PNG, headers=_FOR_FIVE_MINUTES)
-
-
-@pages.get("/games/{game:str}/preview.png", weight=10, for_guests=True)
-def show_game_preview(game: GameKey, visitor: VisitorDependency) -> Response[Any]:
-    """Return the start of a game as the picture of a link preview."""
-    del visitor  # a dependency, because it counts the request
-    png = preview_png(draw_guide_picture(latest_rules(game.lower()).key, CARD).svg)
-    return Response(png, media_type=_PNG, headers=_PUBLIC_FOR_A_DAY)
-
-
-@pages.get("/m/{board:int}/embed")
-def show_embedded(board: BoardNumber, asked: Asked, ply: EmbeddedPly = None) -> Response[str]:
-    """Show the board of a match for a frame on another site: without cookies, forms and this visitor."""
-    visitor = asked.visitor
-    table = _match(asked, board)
-    state = table.state
-    shown = state.ply if ply is None else ply
-    if state.has_no_position and ply is not None:
-        raise Refusal(Code.NOT_STARTED, SAY("no-position", board=board))
-    if not state.has_no_position:
-        table.check_ply(shown)
-    page = render(
-        "embed.html",
-        visitor,
-        table=table,
-        ply=shown,
-        live=ply is None and not state.over,
-        last=state.first_moves(shown)[-1] if shown else "",
-        svg=""
-        if state.has_no_position
-        else draw_match(state, shown, table.names, language=visitor.wording),
-    )
-    return framed(page)

@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from infra.people.accounts.record import Passkey
 from services.app import accounts
+from tests.browser.conftest import session_of
 from tests.helpers.api import Api
 from tests.helpers.browser import Person
-from tests.web.conftest import session_of
 
 pytestmark = pytest.mark.slow
 

@@ -12,12 +12,7 @@ from playwright.sync_api import expect
 from domain.match.deals import DealKind
 from infra.audit.draws import DEALS as CLAUSES
 from infra.log.signed_note import SignatureType, Signer
-from tests.helpers.checked_files import Evidence, File, changed, evidence
-from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET
-from tests.helpers.publishing import publish
-from tests.helpers.web import verify_page
-from tests.services.test_api_tournaments import started
-from tests.web.verify_page.checking import (
+from tests.browser.verify_page.checking import (
     DISPUTE,
     disputed,
     document,
@@ -25,7 +20,12 @@ from tests.web.verify_page.checking import (
     first_failures,
     imported_file,
 )
-from tests.web.verify_page.file_changes import of_proof, set_hash
+from tests.browser.verify_page.file_changes import of_proof, set_hash
+from tests.helpers.checked_files import Evidence, File, changed, evidence
+from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET
+from tests.helpers.publishing import publish
+from tests.helpers.web import verify_page
+from tests.services.test_api_tournaments import started
 
 GOOD = "Everything this page checks is correct."
 UNPROVEN = "Nothing is wrong here, but not everything is proven."
