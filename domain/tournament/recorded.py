@@ -1,7 +1,5 @@
 """The commands of recorded events, so that they are decided again."""
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from domain.records import SERVER_ACCOUNT, AccountId
@@ -123,8 +121,3 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return [CancelTournament()]
         case _:
             return []
-
-
-def recorded_sections(events: Sequence[TournamentEvent]) -> tuple[SectionPaired, ...]:
-    """Return the pairings that a command's events recorded."""
-    return tuple(event for event in events if isinstance(event, SectionPaired))

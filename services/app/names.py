@@ -5,7 +5,7 @@ from typing import Final
 
 from domain.match.state import ROBOT_ACCOUNTS, is_bot
 from domain.records import SERVER_ACCOUNT, AccountId
-from domain.sentences import ENGLISH, Sentences, Translation, list_in_words
+from domain.sentences import ENGLISH, Sentences, Translation
 from services.app.context import App
 
 SAY: Final = Sentences(
@@ -73,8 +73,3 @@ def are_of_one(app: App, accounts: Sequence[AccountId]) -> bool:
 def robot_userids(app: App) -> set[str]:
     """Return the userids of the robots' accounts, so that a list can mark them."""
     return {name for name in app.accounts.name_of(list(ROBOT_ACCOUNTS.values())) if name}
-
-
-def join_names(names: Sequence[str], language: Translation = ENGLISH) -> str:
-    """Return names as a sentence has them, such as `alice, bob and carol`."""
-    return list_in_words(names, SAY("and").in_language(language))

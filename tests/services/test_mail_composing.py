@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from domain.match.history import decode_event, unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import all_rules, rules_by_id, rules_id
-from domain.sentences import all_templates
+from domain.sentences import all_templates, list_in_words
 from infra.languages.wording import wording
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import EmailText, MatchUpdate
@@ -19,7 +19,6 @@ from infra.mail.progress import DigestItem
 from infra.people.accounts import AccountRole
 from infra.projections.notices import NoticeKind
 from services.app.imports import check_import, plan_import, seats_of
-from services.app.names import join_names
 from services.app.pictures import mailed_png
 from services.mail.mail_commands import bare_subject
 from services.mail.notification_texts import NotificationTexts
@@ -116,7 +115,8 @@ def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing,
     board = terminal.begin(f"{rules.key} challenge {' '.join(NAMES[:players])}")
     for _ in range(8):
         state = state_of(terminal, board)
-        others = [join_names([n for n in NAMES[:players] if n != name]) for name in NAMES[:players]]
+        rest = ([n for n in NAMES[:players] if n != name] for name in NAMES[:players])
+        others = [list_in_words(names, "and") for names in rest]
         tail = f": {state_title(state)}, match {board}"
         in_language(terminal, "de")
         for seat in range(players):

@@ -19,7 +19,6 @@ from domain.game.options import OptionField, OptionKind
 from domain.match.start import OPENING_FLAG, StartOptions, read_start_options
 from domain.rules import (
     AnyRules,
-    GamePackage,
     Seat,
     all_games,
     game_by_key,
@@ -99,15 +98,11 @@ def form_of_options(game: str, flags: Iterable[str]) -> Form:
     return Form(fields)
 
 
-def featured_games() -> tuple[AnyRules, ...]:
-    """Return the games that the home page offers with one click."""
-    return _latest_rules_of(game for game in all_games() if game.featured)
-
-
 def showcase_games() -> tuple[AnyRules, ...]:
     """Return the games for two and more players, in the order in which the welcome page tries them."""
     several = [game for game in all_games() if game.latest.players != (1,)]
-    return _latest_rules_of(sorted(several, key=lambda game: not game.featured))
+    ordered = sorted(several, key=lambda game: not game.featured)
+    return tuple(latest_rules(game.key) for game in ordered)
 
 
 def offered_games(app: App) -> tuple[AnyRules, ...]:
@@ -118,10 +113,6 @@ def offered_games(app: App) -> tuple[AnyRules, ...]:
 def suggested_game(app: App) -> AnyRules:
     """Return the game that is suggested if none is chosen; one that is off where all are."""
     return (offered_games(app) or showcase_games())[0]
-
-
-def _latest_rules_of(games: Iterable[GamePackage]) -> tuple[AnyRules, ...]:
-    return tuple(latest_rules(game.key) for game in games)
 
 
 def chosen_terms(form: Form, game: str = "") -> tuple[str, ...]:
