@@ -195,13 +195,13 @@ def take(
     boxes: Boxes, logs: Logs, count: int, after: NoticePosition = START, quiet: float = 0.1
 ) -> list[PlayerNotice | NoticeGap]:
     async def taking() -> list[PlayerNotice | NoticeGap]:
-        found = []
+        found, before = [], boxes.asked[b"account."]
         async with NoticeStream(boxes, logs.horizon, look_seconds=0.005) as bulletins:
             async for one in bulletins.notices(b"account.", after, quiet):
                 if one is not None:
                     found.append(one)
                 # on a busy machine it is quiet before the first look has been taken
-                if len(found) == count or (one is None and boxes.asked[b"account."] > 1):
+                if len(found) == count or (one is None and boxes.asked[b"account."] > before + 1):
                     break
         return found
 
