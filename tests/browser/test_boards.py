@@ -125,6 +125,7 @@ def test_the_whole_board_and_play_are_in_sight_at_every_size(api, person, pair, 
         high = found["board"]["bottom"] - found["board"]["top"]
         wide = found["board"]["right"] - found["board"]["left"]
         assert high >= min(width, height) * 0.5 or wide >= found["room"] * 0.9, size
+        assert found["room"] >= width * 0.5, size
 
 
 def test_a_module_that_fails_is_named_and_keeps_no_other_from_running(person, api):
