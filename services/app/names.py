@@ -14,7 +14,6 @@ SAY: Final = Sentences(
         # the name of an account that was erased; it has spaces, which no userid has
         "former-player": "a former player",
         "the-server": "the server",
-        "and": "and",
     },
 )
 
