@@ -215,7 +215,6 @@ class AsyncCommandGateway:
         self._tasks = [asyncio.create_task(self._subscribe(listening))]
         # subscribed before anything is submitted, so no announcement is missed
         await listening.wait()
-        await self._look()
         self._tasks.append(asyncio.create_task(self._look_up()))
         return self
 
