@@ -48,7 +48,7 @@ from services.app.tournament_plans import TournamentPlan
 from services.app.tournaments import draft_tournament, open_entry
 from tests.fakes.everywhere import FRONT_ENDS, Action, same
 from tests.helpers.api import PASSWORD, Api, Player
-from tests.helpers.examples import refused
+from tests.helpers.examples import next_millisecond, refused
 
 INSULT = ReportReason.INSULT
 
@@ -193,7 +193,9 @@ def test_a_line_reports_a_player_or_what_they_have_just_written(api, everywhere,
     report = f"report {one.name} {PASSWORD} {other.name}"
     said = everywhere.answer(f"{report} insult --message look")
     assert said.sentence.startswith("the moderators will look at it")
+    next_millisecond()
     assert everywhere.mail(one, f"{report} cheating see 17").code == ""
+    next_millisecond()
     lines = [f"{report} {rest}" for rest in (f"spam --chat={board}", "nonsense", "other --chat=x")]
     lines.append(f"report {other.name} {PASSWORD} {one.name} spam --message")
     codes = [everywhere.say(line).code for line in lines]
@@ -298,6 +300,7 @@ def test_an_appeal_goes_to_another_and_is_final(api):
     assert told(api, one) == "Your appeal was looked at, and the sanction stands."
     refused(Code.TOO_LATE, lift_sanction, app, actor(other, "2"), one.name, first.id, lifts=True)
     assert appeals(app, other.account) == []
+    next_millisecond()
     second = sanction(api, one, SanctionKind.NO_CHAT, by=by, key="3")
     lift_sanction(app, actor(by, "4"), one.name, second.id, lifts=True, why="a mistake")
     kept = [(one.id, bool(one.lifted)) for one in sanctions_of(app, one.account)]

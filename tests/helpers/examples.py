@@ -2,9 +2,10 @@
 
 .venv/bin/pytest tests --hypothesis-profile=full
 
-What a refused call says.
+What a refused call says; and the next millisecond.
 """
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -19,6 +20,11 @@ FULL = settings.get_current_profile_name() == "full"
 def examples(sample: int, full: int) -> settings:
     """So many examples, or with the profile `full` as many as that."""
     return settings(max_examples=full if FULL else sample)
+
+
+def next_millisecond() -> None:
+    """Wait until what is made now has a later time than what was made before: lists are ordered by it."""
+    time.sleep(0.002)
 
 
 def refused(code: Code, call: Callable[..., object], *args: object, **named: object) -> str:

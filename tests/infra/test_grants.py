@@ -16,7 +16,7 @@ from infra.people.tokens import Scope, Tokens
 from infra.redis import keys
 from infra.redis.clients import time_ms
 from tests.fakes.app import CHEAP
-from tests.helpers.examples import refused
+from tests.helpers.examples import next_millisecond, refused
 
 READ = (Scope.READ,)
 DAY = 86_400_000
@@ -128,7 +128,10 @@ def test_grants_are_limited_and_those_that_nobody_uses_end(client, one, monkeypa
 def test_codes_that_nobody_uses_end_no_grant_that_is_used(client, one, app):
     grants = Grants(client)
     text = opened(client, one, app)
-    codes = [grants.begin(one, app, READ)[1] for _ in range(2 * MOST_OF_APP)]
+    codes = []
+    for _ in range(2 * MOST_OF_APP):
+        next_millisecond()
+        codes.append(grants.begin(one, app, READ)[1])
     assert grants.of_refresh_token(text, app)
     assert [bool(grants.of_code(code, app)) for code in codes] == [False] * 5 + [True] * 5
     for code in codes[-4:]:

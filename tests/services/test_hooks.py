@@ -27,6 +27,7 @@ from services.app.own_data import own_files
 from services.app.passwords import FRESH_MS
 from services.jobs import mailer_wakeup, make_mailer
 from tests.helpers.api import PASSWORD, Api, Player, code_of, until
+from tests.helpers.examples import next_millisecond
 from tests.helpers.games import whole_game
 from tests.helpers.mailing import work_out
 from tests.helpers.push_service import PushService, Received
@@ -439,6 +440,7 @@ def test_chat_and_messages_are_told_without_their_text(api, service, mailer, two
     own_hook(other, service, topics=["chat"])
     board = api.match(one, other, game="torere")
     one.post(f"/api/matches/{board}/chat", {"text": "well met, stranger"})
+    next_millisecond()
     one.post("/api/messages", {"to": [other.name], "text": "a word in private"})
     work_out(mailer)
     found = came(service)

@@ -14,6 +14,7 @@ from infra.people.accounts import AccountRole
 from infra.people.statements import MOST_STATEMENTS
 from infra.projections.match_lists import MatchFilter, MatchLists
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.helpers.examples import next_millisecond
 from tests.helpers.side import catch_up
 
 
@@ -231,6 +232,7 @@ def test_texts_that_a_killed_process_left_make_room_for_new_ones(terminal, judge
 ])  # fmt: skip
 def test_each_ruling_does_what_it_says_and_once_for_its_key(terminal, judged, verdict, expected):
     claim(terminal, judged)
+    next_millisecond()
     answer = rule(terminal, judged, f"{verdict} time was not over\nand that", "k")
     assert answer.code == "", answer
     assert expected in answer.sentence

@@ -15,6 +15,7 @@ from infra.people.accounts import Accounts
 from infra.people.challenges import Challenge, ChallengeState, ChallengeStore, Proposal
 from infra.store.draw_texts import DrawTexts
 from tests.helpers.bench import Bench
+from tests.helpers.examples import next_millisecond
 from tests.helpers.lanes import LANE
 from tests.helpers.proposals import new_command
 from workers.challenge_starter import SWEEP_SECONDS, ChallengeStarter
@@ -155,6 +156,7 @@ def failures_of(messages: Sequence[str]) -> list[str]:
 
 def test_a_challenge_that_can_t_be_started_holds_up_no_other(rig, caplog):
     bad = rig.full(replace(POW2, options=("-nonsense",)))
+    next_millisecond()
     unknown = rig.full(replace(POW2, rules="nothing/1"))
     assert rig.begin(rig.full())
     first, second = failures_of(caplog.messages)
