@@ -21,7 +21,7 @@ MOST_SECONDS: Final = 30.0
 ENDLESS_SECONDS: Final = 60.0
 """The same for a run that requests the next one, because the end of each costs RQ dozens of commands."""
 
-REQUEST_SECONDS: Final = 3.0
+REQUEST_SECONDS: Final = 5.0
 """Between two looks of the scheduler whether such a run goes on."""
 
 CAUTIOUS_SECONDS: Final = 2.0

@@ -273,8 +273,11 @@ class CallingWorker(_LockedWorker, SimpleWorker):
         """Return whether a job waits; wait a little for one in the first queue."""
         first, *others = keys
         # a move from the head of a list to its head waits for a job, and leaves it there
-        found = self.connection.blmove(first, first, _LOOK_SECONDS, "LEFT", "LEFT")
-        return found is not None or any(self.connection.llen(key) for key in others)
+        with self.connection.pipeline(transaction=False) as pipe:
+            pipe.blmove(first, first, _LOOK_SECONDS, "LEFT", "LEFT")
+            for key in others:
+                pipe.llen(key)
+            return any(pipe.execute())
 
 
 class ForkingWorker(_LockedWorker, Worker):

@@ -32,12 +32,13 @@ from infra.valkey.server import NotRunningError
 
 logger = logging.getLogger(__name__)
 
-EVERY_SECONDS: Final = 10.0
+EVERY_SECONDS: Final = 14.0
+"""Between two, so that a process counts as silent when it has missed two."""
 
 SILENT_MS: Final = 30_000
 """Age of a heartbeat after which its process counts as silent."""
 
-_RARELY: Final = 6
+_RARELY: Final = 4
 """With each of so many heartbeats the expiry is set, and lost secrets are looked for."""
 
 FORGOTTEN_SECONDS: Final = 24 * 3600

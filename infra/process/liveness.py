@@ -1,4 +1,4 @@
-"""Liveness of child processes: a child writes a byte, at most one a second, once its main thread made progress.
+"""Liveness of child processes: a child writes a byte, at most one in two seconds, once its main thread made progress.
 
 Progress is a reply of a server, another decision, or a turn of the event loop; waiting for a server counts as
 progress, because that has its own limit (`infra.redis.clients`): so a slow or stopped server makes no process that
@@ -41,7 +41,7 @@ Listener: TypeAlias = Callable[[bytes], object]
 VARIABLE: Final = "MATCHPOST_LIVENESS_FD"
 """Environment variable with the descriptor for the bytes; not a setting."""
 
-BEAT_SECONDS: Final = 1.0
+BEAT_SECONDS: Final = 2.0
 
 SILENCE_SECONDS: Final = 25.0
 """How long a process that could run may make no progress before it counts as hung."""
@@ -121,7 +121,7 @@ class LivenessMonitor:
             watched.steps += 1
 
     async def watch_loop(self) -> None:
-        """Note progress each second while the event loop turns; never returns."""
+        """Note progress every two seconds while the event loop turns; never returns."""
         while True:
             self.step()
             await asyncio.sleep(BEAT_SECONDS)

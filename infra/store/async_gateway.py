@@ -199,6 +199,8 @@ class AsyncCommandGateway:
         """When the server was last looked at, by the monotonic clock, as that of the next line."""
         self._sent = time.monotonic()
         """When a command was last sent."""
+        self._used = asyncio.Event()
+        """Set by each command that is sent."""
         self._lanes = lanes
         self._client = client
         self._channel = new_channel()
@@ -355,10 +357,14 @@ class AsyncCommandGateway:
             await asyncio.sleep(LOOK_SECONDS)
             if self._waiting or time.monotonic() - self._sent < REST_SECONDS:
                 await self._look()
+            else:
+                self._used.clear()
+                await self._used.wait()
 
     async def _look_after_rest(self) -> None:
         """Look before a command is sent, unless that was done lately."""
         self._sent = time.monotonic()
+        self._used.set()
         if self._sent - self._looked > 2 * LOOK_SECONDS:
             # a server that hangs holds up the command itself, which has a limit of its own
             with suppress(TimeoutError):

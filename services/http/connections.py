@@ -357,7 +357,8 @@ class QuietServer(uvicorn.Server):
         # uvicorn counts tenths of a second, and does at each tenth what is due once a second
         while not await self.on_tick(0):
             with suppress(TimeoutError):
-                await asyncio.wait_for(ending.wait(), _TICK_SECONDS)
+                async with asyncio.timeout(_TICK_SECONDS):
+                    await ending.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Note that a signal asks to end."""

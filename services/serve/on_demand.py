@@ -17,7 +17,7 @@ _FAILED_SECONDS: Final = 2.0
 """How long nothing is started after it has failed."""
 
 _WATCH_SECONDS: Final = 2.0
-"""Between two looks for its signs of life, which come each second."""
+"""Between two looks for its signs of life, which come every two seconds."""
 
 _STEP_SECONDS: Final = 0.02
 

@@ -111,6 +111,17 @@ def test_a_gateway_that_rested_asks_for_a_fault_before_the_next_command(
         assert rested.send(MOVE, 0).accepted
 
 
+def test_a_gateway_that_rested_looks_for_an_outcome_that_it_has_not_heard(
+    app: FakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(async_gateway, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(async_gateway, "REST_SECONDS", 0.05)
+    monkeypatch.setattr(async_gateway, "decode", lambda _: [])
+    with closing(StoreGateway(app.store, LaneLeases(app.client, app._drain), app.client)) as rested:
+        time.sleep(0.2)
+        assert rested.send(MOVE, 0).accepted
+
+
 def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:
     assert gateway.outcome_of(AlreadyDecided(STORED), DIGEST) == parse(STORED)
     assert gateway.check_digest(parse(STORED), DIGEST) == parse(STORED)

@@ -34,6 +34,7 @@ from tests.helpers.given import ALICE, BOB
 from tests.helpers.rollback import copy_of, put_back
 from tests.helpers.side import catch_up
 from workers import retire
+from workers.log import job
 from workers.log.job import make_publisher, trim
 from workers.log.publisher import Publisher
 from workers.projections.log_reader import LogReader
@@ -84,6 +85,20 @@ def trimmed(bench: Bench, tmp_path: Path) -> TrimBench:
     made = TrimBench(bench, tmp_path)
     made.play()
     return made
+
+
+def test_where_little_is_published_no_reader_is_asked_how_far_it_has_read(
+    trimmed: TrimBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("the positions were read")
+
+    monkeypatch.setattr(job, "_positions", fail)
+    lengths = trimmed.lengths()
+    assert trim(trimmed.client, SHARDS) == [0] * SHARDS
+    assert trimmed.lengths() == lengths
+    with pytest.raises(AssertionError, match="were read"):
+        trim(trimmed.client, SHARDS, kept=0)
 
 
 def test_what_all_have_read_is_trimmed_and_reads_and_verifies_as_before(

@@ -49,22 +49,23 @@ def trim(client: redis.Redis, shards: int, kept: int = KEPT) -> list[int]:
     The last published bundle stays, with which the publisher compares before it goes on. Of a shard whose
     data contradict what is published, everything stays.
     """
+    published = read_published_sizes(client, shards)
+    spare = [
+        0 if one.fault else max(0, one.size // WIDTH * WIDTH - max(kept, WIDTH))
+        for one in published
+    ]
+    if not any(spare):
+        return spare  # the positions of all readers are dozens of reads
     limits = [
-        0
-        if one.fault
-        else min(
-            one.size // WIDTH * WIDTH - max(kept, WIDTH), max(position, one.size - MOST_WAITING)
-        )
-        for one, position in zip(
-            read_published_sizes(client, shards), _positions(client, shards), strict=True
-        )
+        min(most, max(position, one.size - MOST_WAITING))
+        for most, one, position in zip(spare, published, _positions(client, shards), strict=True)
     ]
     with client.pipeline(transaction=False) as pipe:
         for shard, limit in enumerate(limits):
             if limit > 0:
                 pipe.xtrim(keys.log(shard), minid=f"{limit}-0", approximate=False)
         pipe.execute()
-    return [max(0, limit) for limit in limits]
+    return limits
 
 
 def _positions(client: redis.Redis, shards: int) -> Sequence[int]:

@@ -7,7 +7,7 @@ import redis
 
 from infra.redis.rq_jobs import PROJECT, PROJECTIONS
 from infra.store.rq_wakeup import LeasedJob, WakeupJob
-from workers.leased_run import ENDLESS_SECONDS, LeasedRun, LeasedWork
+from workers.leased_run import LeasedRun, LeasedWork
 from workers.projections.worker import ProjectionWorker
 from workers.rq_worker import IDLE_SECONDS, run_endless
 
@@ -20,6 +20,9 @@ JOB: Final = LeasedJob(
     # each renewal is a write, and lists may be late
     15_000,
 )
+
+MOST_SECONDS: Final = 300.0
+"""How long a run goes on at most: it reads nothing at its beginning that a later one would find changed."""
 
 
 class _Projecting(LeasedWork):
@@ -42,7 +45,7 @@ def project(
     worker: ProjectionWorker, queue: redis.Redis, stopping: Callable[[], bool] = lambda: False
 ) -> None:
     """Keep the projections up with the logs for a while."""
-    run = LeasedRun("project", JOB.leases(queue), JOB.lease, stopping, most=ENDLESS_SECONDS)
+    run = LeasedRun("project", JOB.leases(queue), JOB.lease, stopping, most=MOST_SECONDS)
     run.run(_Projecting(worker, run))
 
 

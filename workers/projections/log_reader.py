@@ -46,7 +46,7 @@ from infra.store.trimmed_leaves import TrimmedLeavesError
 BATCH: Final = 1_000
 """About how many leaves are read together: few enough to fold in milliseconds."""
 
-LOST_SECONDS: Final = 2.0
+LOST_SECONDS: Final = 5.0
 """Between two looks into all logs without news, which may be lost."""
 
 _SETUPS: Final = 50_000
