@@ -12,6 +12,7 @@ Signs receipts by the key in a folder of keys.
 
 import logging
 import os
+import time
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -127,11 +128,14 @@ def open_receipt(note: str | bytes, keys: Sequence[VerifierKey]) -> Receipt:
 
 logger = logging.getLogger(__name__)
 
+LOOK_SECONDS: Final = 1.0
+"""Between two looks whether the files of the keys have changed: a look takes as long as a signature."""
+
 _FILES: Final = (RECEIPTS_KEY, f"{RECEIPTS_KEY}.old")
 
 
 class ReceiptSigner:
-    """Signs receipts. It reads the keys when a receipt is asked for, and again when their files change.
+    """Signs receipts. It reads the keys when a receipt is asked for, and again within a second after their files change.
 
     Thread-safe. A key that is missing or can't be used means that there are no receipts; it never raises.
     """
@@ -140,6 +144,8 @@ class ReceiptSigner:
         self._files = [folder / name for name in _FILES]
         # so many states are not there at once, and an error is logged once for each
         self._keys = lru_cache(2)(lambda _: _ShardSigners(folder))
+        self._looked: tuple[float, _ShardSigners] | None = None
+        """When the files were last looked at, by the monotonic clock, and the signers by them."""
 
     @property
     def has_key(self) -> bool:
@@ -155,7 +161,10 @@ class ReceiptSigner:
         return found.sign(keys.of_shard(shard))
 
     def _current(self) -> "_ShardSigners":
-        return self._keys(tuple(map(_state, self._files)))
+        now = time.monotonic()
+        if self._looked is None or now - self._looked[0] >= LOOK_SECONDS:
+            self._looked = now, self._keys(tuple(map(_state, self._files)))
+        return self._looked[1]
 
 
 class _ShardSigners:

@@ -92,6 +92,7 @@ class Signer:
         _check_name(name)
         self._private = Ed25519PrivateKey.from_private_bytes(secret)
         self.key = VerifierKey(name, self._private.public_key().public_bytes_raw(), type_)
+        self._id = self.key.id
 
     def signature(self, text: str, seconds: int = 0) -> str:
         """Return the signature line of a text; a cosignature has a time, s since the epoch."""
@@ -100,7 +101,7 @@ class Signer:
             signed = seconds.to_bytes(_TIME_SIZE) + signed
         else:
             signed = self._private.sign(text.encode())
-        return f"— {self.key.name} {b64encode(self.key.id + signed).decode()}\n"
+        return f"— {self.key.name} {b64encode(self._id + signed).decode()}\n"
 
 
 def cosigned_message(text: str, seconds: int) -> bytes:

@@ -11,6 +11,7 @@ from domain.match.history import NO_HASH, decode_event, decode_refusal, is_event
 from infra.audit.check_document import LEFT_OUT, check_document
 from infra.audit.match_document import MatchDocument, read_document
 from infra.durability.durability_watch import DurabilityWatch
+from infra.log import receipts
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
 from infra.log.receipts import Receipt, open_receipt
@@ -19,7 +20,7 @@ from infra.people.tokens import Scope
 from infra.redis import keys
 from infra.store.outcomes import parse
 from services.app.exports import OPERATOR, match_document
-from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 from tests.helpers.publishing import log_keys, publish, receipts_keys
 
 HOST = "play.example.org"
@@ -143,12 +144,12 @@ def test_a_leaf_that_left_redis_keeps_its_receipt_and_another_in_its_place_has_n
     foreign = two[0].move(other, "m13-j7").json()
     paths = [f"/api/matches/{board}/commands/{made['id']}"]
     paths += [f"/api/matches/{board}/commands/{refused(lone, board, two[1])}"]
-    receipts = [two[1].get(f"{path}/receipt").text for path in paths]
-    assert receipts[0] == made["receipt"]
+    notes = [two[1].get(f"{path}/receipt").text for path in paths]
+    assert notes[0] == made["receipt"]
     publish(lone)
     lone.parts.data.delete(keys.log(board % 4))
     assert two[0].get(paths[0]).json()["receipt"] == made["receipt"]
-    assert [two[1].get(f"{path}/receipt").text for path in paths] == receipts
+    assert [two[1].get(f"{path}/receipt").text for path in paths] == notes
     proof = InclusionProof.parse(two[0].get(f"{paths[0]}/proof").text)
     opened(lone, made["receipt"]).check_leaf(proof.extra)
     stored = lone.parts.store.outcome(other, bytes.fromhex(foreign["id"]))
@@ -159,7 +160,10 @@ def test_a_leaf_that_left_redis_keeps_its_receipt_and_another_in_its_place_has_n
         assert code_of(two[0].get(f"{paths[0]}/{what}")) == "not-found"
 
 
-def test_without_a_key_that_can_be_used_moves_are_played_and_have_no_receipt(lone, caplog):
+def test_without_a_key_that_can_be_used_moves_are_played_and_have_no_receipt(
+    lone, caplog, monkeypatch
+):
+    monkeypatch.setattr(receipts, "LOOK_SECONDS", 0.0)
     one, other = lone.players()
     board, folder = lone.match(one, other), lone.settings.data / "keys"
     assert one.move(board, "m13-j7").json()["receipt"] is None
@@ -181,6 +185,21 @@ def test_without_a_key_that_can_be_used_moves_are_played_and_have_no_receipt(lon
     (folder / "receipts-key").write_text("nonsense")
     assert other.move(board, "a1-a5").json()["receipt"] is None
     assert caplog.text.count("ALARM: no receipts are given") == 1
+
+
+def test_the_files_of_the_keys_are_looked_at_once_a_second_and_not_for_each_receipt(
+    tmp_path, monkeypatch
+):
+    generate_keys(tmp_path, HOST)
+    looks = []
+    state = receipts._state
+    monkeypatch.setattr(receipts, "_state", lambda file: looks.append(file) or state(file))
+    signer = receipts.ReceiptSigner(tmp_path)
+    assert all(signer.has_key for _ in range(50))
+    assert len(looks) == 2
+    (tmp_path / "receipts-key").unlink()
+    until(lambda: not signer.has_key)
+    assert len(looks) == 4
 
 
 def test_what_is_not_on_enough_disks_yet_has_no_receipt(api, two, monkeypatch):
