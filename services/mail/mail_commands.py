@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
+from domain.match.commands import TEXT_LIMIT
 from domain.match.state import MatchState, position_of
 from domain.records import AccountId
 from domain.rules import AnyRules, game_keys
@@ -62,6 +63,9 @@ _OF_MATCH: Final = re.compile(r": \S.*, (?:match|Partie) \d+$")
 
 _OF_ACCOUNT: Final = frozenset({"signoff", "set"})
 """The first words of lines that are refused at a seat's address, because it proves nothing for the account."""
+
+_LINES_BELOW: Final = TEXT_LIMIT
+"""How many lines below a text's first are looked at for another command: a text with more is too long anyway."""
 
 _WORDS_OF_MAIL: Final = 400
 """Words among which a move is looked for, at most."""
@@ -190,7 +194,7 @@ def _with_text(first: str, below: Sequence[str], player: SeatPlayer | None) -> s
         line = _seat_line(whole, player)
     if not first or not body or line is None or line.form == "multiple":
         return ""
-    others = any(_is_command(one, player) for one in below)
+    others = any(_is_command(one, player) for one in below[:_LINES_BELOW])
     if others and _is_command(first, player) and _has_text(first):
         return ""  # it is whole, and others are below it
     return whole

@@ -2,8 +2,10 @@
 
 import pytest
 
+from domain.match.commands import TEXT_LIMIT
 from domain.rules import latest_rules
 from services.language.parser import parse_at_seat, seat_forms, seat_words_before_text
+from services.mail import mail_commands
 from services.mail.mail_commands import LINES, SeatPlayer, at_seat, at_server
 from services.mail.parse.message import read
 from tests.helpers.mails import mail
@@ -205,6 +207,16 @@ HALVES = SeatPlayer(5, b"alice's.", "alice", latest_rules("halves"))
 )  # fmt: skip
 def test_what_is_said_to_a_seat_is_read_from_subject_and_text(subject, text, meant, player):
     assert said(subject, text, player) == meant
+
+
+def test_of_a_long_text_no_more_lines_are_looked_at_for_a_command_than_a_text_may_have(monkeypatch):
+    looks = []
+    is_command = mail_commands._is_command
+    monkeypatch.setattr(
+        mail_commands, "_is_command", lambda *of: looks.append(of) or is_command(*of)
+    )
+    assert len(said("chat", "chat\n" * 1_500)) == 1
+    assert len(looks) < TEXT_LIMIT + 10
 
 
 def test_what_a_seat_can_not_mean_is_neither_carried_out_nor_repeated():
