@@ -37,6 +37,9 @@ CORE: Final = ("domain/match", "domain/games", "domain/clocks")
 CPU_SECONDS: Final = 300
 """A mutant that takes longer goes round in circles, and is killed."""
 
+WAIT_SECONDS: Final = 900
+"""One whose tests take longer, because one of them waits for what never comes, is killed, too."""
+
 NO_TESTS: Final = 5
 """Pytest's exit code when there was nothing to run."""
 
@@ -258,10 +261,13 @@ def judged(mutant: Mutant) -> Verdict:
     """Run the tests of a mutant in a process of their own."""
     words = [sys.executable, __file__, "--one", mutant.file, str(mutant.number), mutant.killer]
     limit = (CPU_SECONDS, CPU_SECONDS)
-    done = subprocess.run(
-        words, cwd=ROOT, capture_output=True, text=True, check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit),
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=WAIT_SECONDS,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit),
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return Verdict(mutant, killed=True, by=f"{WAIT_SECONDS} s")
     lines = done.stdout.splitlines()
     failed = next((line for line in lines if line.startswith(("FAILED", "ERROR"))), "")
     by = failed.partition(" - ")[0] or f"exit code {done.returncode}"
