@@ -64,8 +64,8 @@ _OF_MATCH: Final = re.compile(r": \S.*, (?:match|Partie) \d+$")
 _OF_ACCOUNT: Final = frozenset({"signoff", "set"})
 """The first words of lines that are refused at a seat's address, because it proves nothing for the account."""
 
-_LINES_BELOW: Final = TEXT_LIMIT
-"""How many lines below a text's first are looked at for another command: a text with more is too long anyway."""
+_LINES_BELOW: Final = TEXT_LIMIT // 2
+"""How many lines below a text's first are looked at for another command: a text with more, and none blank, is too long."""
 
 _WORDS_OF_MAIL: Final = 400
 """Words among which a move is looked for, at most."""

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -294,6 +295,17 @@ def test_an_account_has_few_jobs_at_a_time_and_others_are_not_hindered(api, part
         assert code(ask, parts, api.player(), another) == Code.BUSY
     do_jobs(parts, most=1)
     assert ask(parts, player, another) == AnalysisProgress(0, 4)
+
+
+def test_the_rate_is_of_positions_that_were_made_in_one_go(parts, monkeypatch):
+    job = SimpleNamespace(meta={"at": 0}, save_meta=lambda: None)
+    monkeypatch.setattr(analyses, "get_current_job", lambda: job)
+    made = []
+    for done, interrupted in ((1, False), (1, False), (2, False), (3, True), (4, False)):
+        job.meta["interrupted"] = interrupted
+        AnalysisJobs(parts.queue).report(done, 4)
+        made.append(job.meta["made"])
+    assert made == [1, 1, 2, 2, 3]
 
 
 def test_a_job_says_how_long_it_takes_at_the_rate_seen(api, parts):

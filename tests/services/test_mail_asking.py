@@ -216,7 +216,7 @@ def test_of_a_long_text_no_more_lines_are_looked_at_for_a_command_than_a_text_ma
         mail_commands, "_is_command", lambda *of: looks.append(of) or is_command(*of)
     )
     assert len(said("chat", "chat\n" * 1_500)) == 1
-    assert len(looks) < TEXT_LIMIT + 10
+    assert len(looks) < TEXT_LIMIT
 
 
 def test_what_a_seat_can_not_mean_is_neither_carried_out_nor_repeated():
