@@ -1,4 +1,4 @@
-"""BenchRun every benchmark at a size of a few minutes, and write their figures as one table.
+"""Run every benchmark at a size of a few minutes, and write their figures as one table.
 
     python -m bench.all                          # print the table
     python -m bench.all --into trials/benchmarks.md    # and put it in place of the earlier one
@@ -55,7 +55,7 @@ class BenchRun(NamedTuple):
 
 
 def run_one(name: str) -> BenchRun:
-    """BenchRun a benchmark at its size in `SIZES`."""
+    """Run a benchmark at its size in `SIZES`."""
     words = [name, *SIZES.get(name, "").split()]
     began = time.monotonic()
     done = subprocess.run(  # noqa: S603 - our own program
@@ -105,7 +105,7 @@ def with_table(text: str, lines: Sequence[str]) -> str:
 
 
 def main() -> int:
-    """BenchRun the benchmarks, print their table, and write it into a page if one is named."""
+    """Run the benchmarks, print their table, and write it into a page if one is named."""
     parser = ArgumentParser(
         prog="python -m bench.all", description=(__doc__ or "").partition("\n")[0]
     )

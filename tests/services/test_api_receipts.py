@@ -20,7 +20,7 @@ from infra.people.tokens import Scope
 from infra.redis import keys
 from infra.store.outcomes import parse
 from services.app.exports import OPERATOR, match_document
-from tests.helpers.api import PASSWORD, Api, Player, code_of, until
+from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.publishing import log_keys, publish, receipts_keys
 
 HOST = "play.example.org"
@@ -187,18 +187,22 @@ def test_without_a_key_that_can_be_used_moves_are_played_and_have_no_receipt(
     assert caplog.text.count("ALARM: no receipts are given") == 1
 
 
-def test_the_files_of_the_keys_are_looked_at_once_a_second_and_not_for_each_receipt(
+def test_the_files_of_the_keys_are_looked_at_now_and_then_and_not_for_each_receipt(
     tmp_path, monkeypatch
 ):
     generate_keys(tmp_path, HOST)
     looks = []
     state = receipts._state
     monkeypatch.setattr(receipts, "_state", lambda file: looks.append(file) or state(file))
+    monkeypatch.setattr(receipts, "LOOK_SECONDS", 3_600.0)
     signer = receipts.ReceiptSigner(tmp_path)
-    assert all(signer.has_key for _ in range(50))
+    (tmp_path / "receipts-key").rename(tmp_path / "receipts-key.old")
+    assert not signer.has_key
+    generate_keys(tmp_path, HOST)
+    assert not any(signer.has_key for _ in range(50))
     assert len(looks) == 2
-    (tmp_path / "receipts-key").unlink()
-    until(lambda: not signer.has_key)
+    monkeypatch.setattr(receipts, "LOOK_SECONDS", 0.0)
+    assert signer.has_key
     assert len(looks) == 4
 
 
