@@ -282,7 +282,6 @@ def _kill_at_start(station: Station, once: Path) -> float:
             pass
         else:
             raise AssertionError("the start was not killed")
-        station.served.end()
         in_flight = load.in_flight()
         began = now()
         station.start()
