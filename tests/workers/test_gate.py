@@ -21,9 +21,10 @@ from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import copy_of, put_back
-from tests.helpers.side import catch_up, contents
+from tests.helpers.side import catch_up, contents, settle
 from workers.commands.drain import Drain
 from workers.log.restore import EVERY_SECONDS, LossCheck
+from workers.projections import worker
 from workers.projections.worker import ProjectionWorker
 
 MOVE = PlayMove(text="m13-m9")
@@ -269,3 +270,42 @@ def test_lists_that_know_of_lost_leaves_are_rebuilt(bench):
     bench.client.delete(*bench.client.keys("{p:*"))
     catch_up(bench.store, bench.client, [MatchListsProjection()])
     assert contents(bench.client) == kept
+
+
+def test_lists_are_rebuilt_before_the_log_of_lost_leaves_has_grown_as_long_again(bench):
+    gate = gate_of(bench)
+    before = copy_of(bench.client)
+    play(bench, gate, *MOVES[:2])
+    catch_up(bench.store, bench.client, [MatchListsProjection()])
+    lists = copy_of(bench.client)
+    end = end_of(bench)
+    put_back(
+        bench.client, before | {name: lists[name] for name in lists if name.startswith(b"{p:")}
+    )
+    LossRecord(bench.client).note(SHARD, end_of(bench), end)
+    bench.send(ALICE, MOVE, 2)
+    assert drain(bench, gate) == 1
+    assert end_of(bench) < end
+    side = ProjectionWorker(bench.store, bench.client, [MatchListsProjection()])
+    for _ in range(10):
+        side.round()
+    assert Generations(bench.client, LISTS).live()[1].number == 2
+    side.save()
+    kept = contents(bench.client)
+    bench.client.delete(*bench.client.keys("{p:*"))
+    catch_up(bench.store, bench.client, [MatchListsProjection()])
+    assert contents(bench.client) == kept
+
+
+def test_a_loss_is_looked_for_often_while_leaves_are_read(bench, monkeypatch):
+    for name in ("LOSSES_SECONDS", "RETRY_SECONDS"):
+        monkeypatch.setattr(worker, name, 0.0)
+    side = catch_up(bench.store, bench.client, [MatchListsProjection()])
+    LossRecord(bench.client).note(SHARD, 7, 8)
+    side._read_at -= 2 * worker.SETTLE_SECONDS
+    settle(side)
+    assert Generations(bench.client, LISTS).live()[1].number == 1, "quiet, once a minute"
+    bench.send(ALICE, MOVE, 2)
+    assert drain(bench, gate_of(bench)) == 1
+    settle(side)
+    assert Generations(bench.client, LISTS).live()[1].number == 2

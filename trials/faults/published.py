@@ -32,8 +32,10 @@ from infra.log.key_files import FOLDER_NAME, read_public_keys
 from infra.log.names import shard_key
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.projections.buckets import SPECS
+from infra.projections.generations import Generations
 from infra.projections.lag import Lag, lag
 from infra.projections.projection import Projection
+from infra.store.lost_leaves import losses_text
 from infra.store.outcomes import parse
 from infra.store.port import Store
 from trials.faults.checker import WIDTH, Held, Invocation, Result, Violation
@@ -307,7 +309,13 @@ def projected(
 
 def _behind(store: Store, client: Redis, deadline: float) -> list[Lag]:
     """Return where the projections stand that have not read everything by then."""
-    while late := [one for spec in SPECS if _is_behind(one := lag(store, client, spec))]:
+    shards = store.layout().shards
+    while late := [
+        one
+        for spec in SPECS
+        if _is_behind(one := lag(store, client, spec))
+        or Generations(client, spec).losses() != losses_text(client, shards)
+    ]:
         if time.monotonic() > deadline:
             return late
         time.sleep(_LOOK_SECONDS)

@@ -196,7 +196,11 @@ class Feed:
             watermark = self._store.watermark()
             for track in marked:
                 track.watermark = watermark
-        done = sum(self._read(group, limit or until) for group, limit in _reads(awake, self._batch))
+        done = 0
+        for group, front in _reads(awake, self._batch):
+            read = self._read(group, front or until)
+            # leaves up to the front that are not there are lost, and nobody will ever catch up to it
+            done += read or (self._read(group, until) if front else 0)
         if until is None:
             done += sum(self._fold_due(track) for track in awake if track.waiting)
         if any(not track.due_seconds for track in awake):

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 import redis
 
-from infra.process.intervals import every
+from infra.process.intervals import every, seldom_if_quiet
 from infra.process.metrics import PROJECTED
 from infra.projections.buckets import BUCKETS, Bucket, Checkpoint
 from infra.projections.generations import BusyError, Generation, Generations
@@ -31,8 +31,13 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 1.0
 """How long it waits for news of the logs before it looks into them, and whether it should stop."""
 
-LOSSES_SECONDS: Final = 60.0
-"""How often it looks whether the logs have lost leaves."""
+LOSSES_SECONDS: Final = 20.0
+"""How often it looks whether the logs have lost leaves, while they grow: a look is a command for each shard."""
+
+QUIET_LOSSES_SECONDS: Final = 60.0
+"""The same once none has grown for `SETTLE_SECONDS`: other leaves take the place of the lost ones."""
+
+SETTLE_SECONDS: Final = 30.0
 
 SHORT_WAIT_SECONDS: Final = 0.1
 """The same while events wait for their turn, or for another attempt."""
@@ -78,7 +83,11 @@ class ProjectionWorker:
         self._store = store
         self._client = client
         self._losses = ""
-        self._look_for_losses = every(LOSSES_SECONDS, self._read_losses)
+        self._read_at = time.monotonic()
+        """When it last read a leaf."""
+        self._look_for_losses = seldom_if_quiet(
+            QUIET_LOSSES_SECONDS, every(LOSSES_SECONDS, self._read_losses), self._is_quiet
+        )
         self._news = LogListener(client if queue is None else queue)
         self._feed = Feed(store, client)
         self._slots = [
@@ -109,7 +118,12 @@ class ProjectionWorker:
             slot.ensure_live(self._losses)
         rebuilt = [track for slot in self._slots if slot.rebuild for track in slot.rebuild.tracks]
         done = self._feed.round([*self._live, *rebuilt])
+        if done:
+            self._read_at = time.monotonic()
         return done + sum(slot.promote(self._feed) for slot in self._slots)
+
+    def _is_quiet(self) -> bool:
+        return time.monotonic() - self._read_at >= SETTLE_SECONDS
 
     def _read_losses(self) -> None:
         self._losses = losses_text(self._client, self._store.layout().shards)
