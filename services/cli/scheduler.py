@@ -38,11 +38,8 @@ from workers.tournament_manager import TournamentManager
 
 TICK_SECONDS: Final = 1.0
 
-QUIET_SECONDS: Final = 20.0
+QUIET_SECONDS: Final = 10.0
 """Between two looks for what follows from commits, while there is none."""
-
-QUIET_SWEEP_SECONDS: Final = 1.5
-"""Between two sweeps of all inboxes and clocks meanwhile, so that there is one in every second tick."""
 
 
 def tick(process: RoleProcess) -> None:
@@ -84,7 +81,7 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
     ticks = [
         # the first, because a tick that fails keeps those after it from being called
         parts.durability_watch().tick,
-        seldom_if_quiet(QUIET_SWEEP_SECONDS, scheduler.tick, scheduler.is_quiet),
+        scheduler.tick,
         every(REQUEST_SECONDS, partial(projections_job.JOB.request, parts.queue)),
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         seldom_if_quiet(
