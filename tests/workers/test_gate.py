@@ -243,8 +243,8 @@ def test_one_leaf_is_one_and_a_loss_is_forgotten_after_a_week(bench):
     assert not read_losses(bench.client, [SHARD], loss.at + SHOWN_MS)
 
 
-def test_lists_that_know_of_lost_leaves_are_rebuilt(bench):
-    gate = gate_of(bench)
+def lose_moves_that_lists_know(bench: Bench, gate: LogGate) -> int:
+    """Take back two moves that the lists have read; return where the log ended with them."""
     before = copy_of(bench.client)
     play(bench, gate, *MOVES[:2])
     catch_up(bench.store, bench.client, [MatchListsProjection()])
@@ -253,6 +253,12 @@ def test_lists_that_know_of_lost_leaves_are_rebuilt(bench):
     put_back(
         bench.client, before | {name: lists[name] for name in lists if name.startswith(b"{p:")}
     )
+    return end
+
+
+def test_lists_that_know_of_lost_leaves_are_rebuilt(bench):
+    gate = gate_of(bench)
+    end = lose_moves_that_lists_know(bench, gate)
     bench.client.hset(keys.published(SHARD), "end", end)
     play(bench, gate, (ALICE, "m13-j7"), (BOB, "a1-a3"), (ALICE, "j7-j8"))
     assert end_of(bench) > end
@@ -274,14 +280,7 @@ def test_lists_that_know_of_lost_leaves_are_rebuilt(bench):
 
 def test_lists_are_rebuilt_before_the_log_of_lost_leaves_has_grown_as_long_again(bench):
     gate = gate_of(bench)
-    before = copy_of(bench.client)
-    play(bench, gate, *MOVES[:2])
-    catch_up(bench.store, bench.client, [MatchListsProjection()])
-    lists = copy_of(bench.client)
-    end = end_of(bench)
-    put_back(
-        bench.client, before | {name: lists[name] for name in lists if name.startswith(b"{p:")}
-    )
+    end = lose_moves_that_lists_know(bench, gate)
     LossRecord(bench.client).note(SHARD, end_of(bench), end)
     bench.send(ALICE, MOVE, 2)
     assert drain(bench, gate) == 1
