@@ -33,7 +33,7 @@ QUICK = (("halves", 3, OPENLY), ("powerdrain", 2, BY_LINK), ("one", 1, BY_NAME))
 _TURN = re.compile(r'<div id="turn"[^>]*>(.*?)</div>', re.DOTALL)
 
 PLIES = 40
-"""After which a puzzle, which would go on, is done: an hour has an e-mail limit for each player."""
+"""After which a puzzle, which would go on, is done."""
 
 
 def verdict(winners: Sequence[int], seat: int, count: int) -> str:

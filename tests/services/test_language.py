@@ -107,6 +107,23 @@ def test_what_stands_in_place_of_a_move_is_done_and_shown(terminal, text, said):
         assert again.sentence.startswith(f"match 2, #0: Dark (bob) {said}")
 
 
+def test_a_game_of_go_is_counted_in_words_that_mean_something_else_elsewhere(terminal):
+    board = terminal.begin("go challenge alice bob")
+    for name in ("alice", "bob"):
+        terminal.move_in("go", board, name, "pass")
+    unproposed = terminal.move_in("go", board, "alice", "resume")
+    assert unproposed.code == Code.NOT_PAUSED
+    for name, word in (("alice", "propose"), ("bob", "resume")):
+        assert not terminal.move_in("go", board, name, word).code
+    for name, word in (("alice", "pass"), ("bob", "pass"), ("alice", "propose")):
+        terminal.move_in("go", board, name, word)
+    agreed = terminal.move_in("go", board, "bob", "agree")
+    assert "the match is over" in agreed.sentence
+    bare = terminal.move(terminal.challenge(), "alice", "propose")
+    assert bare.code == Code.USAGE
+    assert bare.sentence.startswith("say what you propose: `propose draw`, `propose undo`")
+
+
 def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal):
     board = terminal.challenge()
     before = terminal.app.store.events(board)

@@ -10,7 +10,10 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from domain.match.events import Called, DealProposed, Event
 from domain.match.history import EventEnvelope, decode_event, replay
+from domain.match.offers import OFFER_KINDS
 from domain.match.start import read_draw_options
+from domain.match.state import position_of
+from domain.rules import rules_by_id
 from infra.languages.wording import N_
 from services.app.commands import (
     PLAIN_ACTIONS,
@@ -95,15 +98,39 @@ def _action_of(call: Invocation) -> Action:
     line = call.line
     if line.has("move"):
         return Move(*split_ply(line.get("move")))
-    if line.has("propose"):
-        return Offer(line.get("value"))
-    if line.has("undo"):
-        return Offer("undo")
+    if line.has("propose") or line.has("undo"):
+        return _proposal(call)
     if line.has("accept"):
         return _consent(call)
     if line.has("reveal"):
         return _reveal(call)
+    if line.has("resume") and _is_move(call, "resume"):
+        return Move("resume")
     return next(action for part, action in PLAIN_ACTIONS.items() if line.has(part))
+
+
+def _proposal(call: Invocation) -> Action:
+    """Read `propose` and what is proposed, or `undo`; `propose` alone is a move where the game has it."""
+    kind = "undo" if call.line.has("undo") else call.line.get("value")
+    if kind:
+        return Offer(kind)
+    if _is_move(call, "propose"):
+        return Move("propose")
+    kinds = (
+        (*OFFER_KINDS, *rules_by_id(call.state.rules).offers) if call.state.started else OFFER_KINDS
+    )
+    said = call.words.gettext(
+        "say what you propose: %(kinds)s", kinds=", ".join(f"`propose {one}`" for one in kinds)
+    )
+    raise Refusal(Code.USAGE, said)
+
+
+def _is_move(call: Invocation, word: str) -> bool:
+    """Return whether a word of the language is a legal move now, as `propose` and `resume` can be in Go."""
+    state = call.state
+    if not state.started or (state.clock and state.clock.paused):
+        return False
+    return word in rules_by_id(state.rules).legal_moves(position_of(state))
 
 
 def _consent(call: Invocation) -> Accept:
