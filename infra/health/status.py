@@ -277,7 +277,7 @@ def expected_roles(settings: Settings, ran: Collection[Role]) -> list[Role]:
         Role.MAINTENANCE: False,  # a server may be run without one
         Role.ROBOTS: settings.robots > 0,
         Role.WEB: settings.http != "off",
-        Role.MAIL: settings.smtp != "off" or settings.lmtp is not None,
+        Role.MAIL: settings.takes_mail,
         Role.MAILER: settings.has_mailer,
     }
     return [role for role, is_wanted in wanted.items() if is_wanted or role in ran]

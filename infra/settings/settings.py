@@ -344,6 +344,11 @@ class Settings(BackupSettings, frozen=True, kw_only=True, forbid_unknown_fields=
         return self.relay is not None or self.sends_push or self.sends_hooks
 
     @property
+    def takes_mail(self) -> bool:
+        """Whether mail is taken, by SMTP or LMTP."""
+        return self.smtp != "off" or self.lmtp is not None
+
+    @property
     def gathers(self) -> bool:
         """Whether roles of `serve` share a process; not if each is to show metrics, which are those of a process."""
         return self.gather == "on" and self.metrics == "off"

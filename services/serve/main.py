@@ -50,10 +50,7 @@ from services.serve.log_keys import (
     record_published_sizes,
 )
 from services.serve.logging import log_end, log_to_stderr
-from services.serve.processes import (
-    SHARED_MODULES,
-    all_children,
-)
+from services.serve.processes import all_children, shared_modules
 from services.serve.signals import call_all
 from services.serve.sockets import KeptSockets, address_of, listen, listen_for_mail
 from services.serve.supervisor import STOP_DEADLINE, Supervisor
@@ -69,7 +66,7 @@ def run(settings: Settings) -> int:
     log_to_stderr("serve", settings)
     raise_limit()
     # the library of a cloud's store has threads here when roles are started, and does not work in a fork
-    imports = SharedImports(SHARED_MODULES) if is_local(settings.store) else None
+    imports = SharedImports(shared_modules(settings)) if is_local(settings.store) else None
     if imports is not None:
         imports.start()
     try:
@@ -221,7 +218,7 @@ def _roles(settings: Settings) -> list[str]:
         "publisher": settings.durability.durable,
         "robots": settings.robots > 0,
         "web": settings.http != "off",
-        "mail": settings.smtp != "off" or settings.lmtp is not None,
+        "mail": settings.takes_mail,
         "mailer": settings.has_mailer,
     }
     return ["worker", "side", "scheduler", "maintenance", *(role for role in asked if asked[role])]

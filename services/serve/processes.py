@@ -17,13 +17,29 @@ from services.serve.child import ProcessChild
 BESIDE: Final = ("maintenance", "robots", "publisher", "mailer")
 """Roles without which moves, pages and mail are answered all the same: the start of `serve` gives up waiting for them."""
 
-SHARED_MODULES: Final = (
-    "services.cli.roles", "services.cli.web", "services.cli.worker", "services.cli.robots",
-    "workers.commands.worker", "services.cli.gathered", "services.cli.scheduler", "services.cli.publisher",
-    "workers.projections.worker", "workers.rq_worker", "services.app.robots", "services.cli.mail",
-    "services.cli.mailer",
+_FOR_ALL: Final = (
+    "services.cli.roles", "services.cli.worker", "workers.commands.worker", "services.cli.gathered",
+    "services.cli.scheduler", "services.cli.publisher", "workers.projections.worker", "workers.rq_worker",
 )  # fmt: skip
-"""Modules that the roles need; those first that take longest to start."""
+"""Modules of the roles that every server has; those first that take longest to start."""
+
+_OF_WEB: Final = ("services.cli.web",)
+_OF_ROBOTS: Final = ("services.cli.robots", "services.app.robots")
+_OF_MAIL: Final = ("services.cli.mail", "services.cli.mailer")
+
+
+def shared_modules(settings: Settings) -> list[str]:
+    """Return the modules that several processes of `serve` need, and that are imported once for all of them.
+
+    What only one process needs it imports itself: of the pages that it writes to, as it does to count references,
+    there would be two copies.
+    """
+    several = (
+        (settings.web > 1, _OF_WEB),
+        (settings.robots > 1, _OF_ROBOTS),
+        (settings.has_mailer and settings.takes_mail, _OF_MAIL),
+    )
+    return [*_FOR_ALL, *(name for needed, names in several if needed for name in names)]
 
 
 def console_script() -> Path:

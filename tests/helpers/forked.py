@@ -210,7 +210,9 @@ class Parent:
 @functools.cache
 def _import_server() -> None:
     """Import what the processes of a server share, and compress their files once for all of them."""
-    for name in import_module("services.serve.processes").SHARED_MODULES:
+    settings = import_module("infra.settings.settings").Settings(data=Path(), web=2, robots=2)
+    shared = import_module("services.serve.processes").shared_modules(settings)
+    for name in (*shared, "services.cli.mail", "services.cli.mailer"):
         import_module(name)
     import_module("services.http.web.assets").pack_assets()
     gc.freeze()

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from infra.settings.settings import Settings
+from services.serve.processes import shared_modules
 from tests.helpers.served import until
 
 # a parent with files, signal handlers and a child, which writes what it finds into a file
@@ -133,3 +135,19 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_what_one_process_alone_needs_is_not_imported_for_all(tmp_path):
+    alone = shared_modules(Settings(data=tmp_path))
+    assert "services.cli.web" not in alone
+    assert "services.cli.mail" not in alone
+    several = shared_modules(Settings(data=tmp_path, web=2, robots=2, smtp="127.0.0.1:0"))
+    assert {"services.cli.web", "services.cli.robots", *alone} <= set(several)
+    script = (
+        "import sys\nfrom importlib import import_module\n"
+        f"for one in {alone}: import_module(one)\nprint(*sys.modules)"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert not {"litestar", "jinja2", "services.http.app"} & set(loaded.stdout.split())
