@@ -1,47 +1,40 @@
-"""The channel on which a match's news is published, on the server of the queue.
+"""The channels on which drains publish news, on the server of the queue.
 
 | channel | message |
 |---|---|
-| `board:<board>` | the number of the match's last event, in decimal |
-
-A message may be lost, so a listener also looks
-at the store from time to time. A message that is older than another does no harm: the listener keeps
-the highest number.
-
-The channel on which news of the shards' logs is published, on the server of the queue.
-
-| channel | message |
-|---|---|
+| `matches` | the matches that have changed, each with the number of its last event, in MessagePack |
 | `logs` | the shards whose logs have new leaves, in decimal, separated by blanks |
 
-A message may be lost, so those who follow the logs also look into them each second.
+A batch publishes one message on each. A message may be lost, so a listener to matches also looks at the store from
+time to time, and those who follow the logs look into them each second. A message that is older than another does no
+harm: the listener keeps the highest number.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import msgspec
 import redis
 
-PREFIX: Final = "board:"
+MATCH_NEWS: Final = "matches"
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DECODER: Final = msgspec.msgpack.Decoder(dict[int, int])
 
 
-def channel_of(board: int) -> str:
-    """Return the name of a match's channel."""
-    return f"{PREFIX}{board}"
-
-
-def board_of(channel: bytes) -> int:
-    """Return the match of a channel."""
-    return int(channel.decode().removeprefix(PREFIX))
-
-
-def add_news(pipe: Any, board: int, seq: int) -> None:
-    """Add to a pipeline the message that a match has events up to `seq`.
+def add_news(pipe: Any, changed: Mapping[int, int]) -> None:
+    """Add to a pipeline the message that these matches have events up to these numbers; nothing for none.
 
     `pipe` is a pipeline of redis-py to the server of the queue.
     """
-    pipe.publish(channel_of(board), str(seq))
+    if changed:
+        pipe.publish(MATCH_NEWS, _ENCODER.encode(changed))
+
+
+def read_news(message: bytes) -> dict[int, int]:
+    """Return the matches of a message, each with the number of its last event."""
+    return _DECODER.decode(message)
 
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.store.async_gateway import AsyncStore
-from infra.store.channels import add_news, channel_of
+from infra.store.channels import MATCH_NEWS, add_news
 from infra.store.layout import Layout
 from infra.valkey.server import EmbeddedServer
 from services.http.streams.event_stream import EVENTS_KEPT, MatchWatch
@@ -62,13 +62,12 @@ class Rig:
         seq = int(self.client.rpush(keys.events(board % SHARDS, board), b"event"))
         self.client.lset(keys.events(board % SHARDS, board), -1, f"{board}:{seq}")
         if told:
-            add_news(self.client, board, seq)
+            add_news(self.client, {board: seq, board + 1_000: 1})
         return seq
 
-    async def subscribed(self, *boards: int) -> None:
-        """Wait until the channels of these matches, and no others, are heard."""
-        wanted = {channel_of(board).encode() for board in boards}
-        await self.until(lambda: set(self.client.pubsub_channels("board:*")) == wanted)
+    async def subscribed(self) -> None:
+        """Wait until the news of matches is heard."""
+        await self.until(lambda: self.client.pubsub_channels(MATCH_NEWS))
 
     def follow(self, board: int, start: int = 1) -> int:
         """Watch a match, and keep what comes; gives the watcher's number."""
@@ -127,7 +126,7 @@ def test_a_thousand_watchers_of_a_match_cost_one_read_a_move(play, redis_client)
         rig.happen(7)
         for _ in range(1_000):
             rig.follow(7)
-        await rig.subscribed(7)
+        await rig.subscribed()
         await rig.all_have(1)
         rig.store.reads.clear()
         ranges = lranges(redis_client)
@@ -151,7 +150,7 @@ def test_a_lost_message_costs_a_look_and_no_event(play):
         for _ in range(3):
             rig.follow(7)
         rig.follow(7, 2)
-        await rig.subscribed(7)
+        await rig.subscribed()
         for _ in range(3):
             rig.happen(7, told=False)
         await rig.until(lambda: [rig.seqs(n) for n in range(4)] == [[1, 2, 3]] * 3 + [[2, 3]])
@@ -160,16 +159,33 @@ def test_a_lost_message_costs_a_look_and_no_event(play):
     play(story, 0.05)
 
 
-def test_a_lost_connection_is_made_again_with_all_its_matches(play, redis_client):
+def test_who_watches_nothing_hears_nothing(play, redis_client):
+    async def story(rig: Rig) -> None:
+        assert not redis_client.pubsub_channels(MATCH_NEWS)
+        rig.follow(7)
+        await rig.subscribed()
+        rig.tasks.pop().cancel()
+        await asyncio.sleep(0)
+        rig.happen(8)
+        await rig.until(lambda: not redis_client.pubsub_channels(MATCH_NEWS))
+        rig.found.clear()
+        again = rig.follow(8)
+        await rig.subscribed()
+        await rig.until(lambda: rig.seqs(again) == [1])
+
+    play(story)
+
+
+def test_a_lost_connection_is_made_again_for_all_matches(play, redis_client):
     async def story(rig: Rig) -> None:
         one, other = rig.follow(5), rig.follow(6)
-        await rig.subscribed(5, 6)
+        await rig.subscribed()
         before = {one["id"] for one in redis_client.client_list(_type="pubsub")}
         redis_client.client_kill_filter(_type="pubsub")
         await rig.until(
             lambda: {one["id"] for one in redis_client.client_list(_type="pubsub")} - before
         )
-        await rig.subscribed(5, 6)
+        await rig.subscribed()
         rig.happen(5)
         rig.happen(6)
         await rig.until(lambda: rig.seqs(one) == [1] and rig.seqs(other) == [1])
@@ -184,7 +200,7 @@ def test_a_read_that_fails_is_repeated(play, error):
     async def story(rig: Rig) -> None:
         rig.store.error = error
         rig.follow(7)
-        await rig.subscribed(7)
+        await rig.subscribed()
         await rig.until(lambda: rig.store.reads)
         rig.store.failures = 4
         rig.happen(7)
@@ -199,7 +215,7 @@ def test_who_is_slow_or_late_misses_nothing(play):
         for _ in range(5):
             rig.happen(7)
         early = rig.follow(7)
-        await rig.subscribed(7)
+        await rig.subscribed()
         await rig.until(lambda: rig.seqs(early) == [1, 2, 3, 4, 5])
         slow = rig.watch.events(7, 1, NEVER)
         assert (await anext(slow))[0] == 1

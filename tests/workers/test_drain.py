@@ -19,7 +19,7 @@ from domain.match.events import OfferMade
 from domain.match.history import EVENT_LIMIT
 from infra.durability.durability import Mode
 from infra.redis import keys
-from infra.store.channels import board_of
+from infra.store.channels import MATCH_NEWS, read_news
 from infra.store.port import CommitConflict, CommitResult, Submission, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
@@ -46,10 +46,10 @@ def test_each_channel_gets_the_outcomes_of_its_own_commands(bench):
         listener.close()
 
 
-def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench):
+def test_the_matches_that_a_batch_changes_are_published_together_with_their_last_events(bench):
     bench.start(1, 2)
     subscribed: Any = bench.queue.pubsub()
-    subscribed.psubscribe("board:*")
+    subscribed.subscribe(MATCH_NEWS)
     subscribed.get_message(timeout=60)
     bench.send(ALICE, PlayMove(text="m13-m9"), 1)
     bench.send(BOB, PlayMove(text="a13-c11"), 1)
@@ -58,7 +58,7 @@ def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench
     bench.send(ALICE, ResignMatch(), 2)
     bench.drain()
     heard = [subscribed.get_message(timeout=60) for _ in range(2)]
-    assert [(board_of(one["channel"]), int(one["data"])) for one in heard] == [(1, 3), (2, 3)]
+    assert [read_news(one["data"]) for one in heard] == [{1: 3}, {2: 3}]
     assert subscribed.get_message(timeout=0) is None
     subscribed.close()
 

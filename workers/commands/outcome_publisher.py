@@ -41,8 +41,7 @@ class OutcomePublisher:
         with self._queue.pipeline(transaction=False) as pipe:
             add_log_ends(pipe, self._ends)
             add_outcomes(pipe, self._outcomes)
-            for board, seq in self._changed.items():
-                add_news(pipe, board, seq)
+            add_news(pipe, self._changed)
             add_log_news(pipe, self._grown)
             pipe.execute()
         self._outcomes, self._changed, self._grown, self._ends = {}, {}, set(), {}

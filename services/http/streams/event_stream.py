@@ -1,13 +1,13 @@
 """New events of watched matches: one subscription a process, and one read a match for all watchers.
 
-The channel of a match (`infra.store.channels`) says how many events it has. A message may be lost,
+The news of matches (`infra.store.channels`) says how many events each has. A message may be lost,
 and so may the connection: once a second the numbers of all watched matches are read in one round trip.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
@@ -15,7 +15,7 @@ from redis import asyncio as aredis
 from redis.exceptions import RedisError
 
 from domain.errors import Refusal
-from infra.store.channels import board_of, channel_of
+from infra.store.channels import MATCH_NEWS, read_news
 from services.http.streams.limits import Settable
 
 logger = logging.getLogger(__name__)
@@ -97,16 +97,14 @@ class MatchWatch:
         self._look_seconds = look_seconds
         self._retry_seconds = retry_seconds
         self._matches: dict[int, _WatchedMatch] = {}
-        self._pubsub: Any = None
-        self._subscribed: set[int] = set()
-        self._changed = asyncio.Event()
-        """Set when matches are watched or are not any more."""
+        self._watched = asyncio.Event()
+        """Set while matches are watched."""
         self._tasks: list[asyncio.Task[None]] = []
         self._reads: set[asyncio.Task[None]] = set()
         self._closed = False
 
     async def __aenter__(self) -> Self:
-        self._tasks = [asyncio.create_task(one()) for one in (self._look, self._listen, self._keep)]
+        self._tasks = [asyncio.create_task(one()) for one in (self._look, self._listen)]
         return self
 
     async def __aexit__(
@@ -127,14 +125,15 @@ class MatchWatch:
         """Set `news` whenever the match may have news."""
         match = self._matches.setdefault(board, _WatchedMatch(board))
         match.flags.add(news)
-        self._changed.set()
+        self._watched.set()
         try:
             yield match
         finally:
             match.flags.discard(news)
             if not match.flags:
                 del self._matches[board]
-                self._changed.set()
+                if not self._matches:
+                    self._watched.clear()
 
     def count(self, board: int) -> int:
         """Return how many events a watched match has; 0 if that is not known yet."""
@@ -217,44 +216,21 @@ class MatchWatch:
                 self._learn(board, count)
 
     async def _listen(self) -> None:
-        """Read the messages of all subscriptions; subscribe again when the connection was lost."""
+        """Hear the news while matches are watched; subscribe again when the connection was lost."""
         while not self._closed:
+            await self._watched.wait()
             try:
                 async with self._client.pubsub() as pubsub:
                     await self._read_messages(pubsub)
             except (RedisError, OSError) as error:
                 logger.warning("the news of matches can't be heard (%s); trying again", error)
-            finally:
-                self._pubsub = None
-            await asyncio.sleep(self._retry_seconds)
+                await asyncio.sleep(self._retry_seconds)
 
     async def _read_messages(self, pubsub: Any) -> None:
-        while not self._matches:
-            self._changed.clear()
-            await self._changed.wait()
-        boards = set(self._matches)
-        await pubsub.subscribe(*map(channel_of, boards))
-        self._pubsub, self._subscribed = pubsub, boards
-        self._changed.set()
-        while True:
+        """Read messages until no match is watched any more."""
+        await pubsub.subscribe(MATCH_NEWS)
+        while self._watched.is_set():
             message = await pubsub.get_message(timeout=_LISTEN_SECONDS)
             if message is not None and message["type"] == "message":
-                self._learn(board_of(message["channel"]), int(message["data"]))
-
-    async def _keep(self) -> None:
-        """Keep the subscriptions equal to the watched matches."""
-        while not self._closed:
-            await self._changed.wait()
-            self._changed.clear()
-            pubsub, wanted = self._pubsub, set(self._matches)
-            if pubsub is None:
-                await asyncio.sleep(self._retry_seconds)
-                continue
-            new, old = wanted - self._subscribed, self._subscribed - wanted
-            self._subscribed = wanted
-            # a connection that was lost is made again by `_listen`, with all channels
-            with suppress(RedisError, OSError):
-                if new:
-                    await pubsub.subscribe(*map(channel_of, new))
-                if old:
-                    await pubsub.unsubscribe(*map(channel_of, old))
+                for board, seq in read_news(message["data"]).items():
+                    self._learn(board, seq)
