@@ -159,7 +159,14 @@ _AGAIN_SECONDS: Final = 0.2
 
 Answer = TypeVar("Answer")
 
-Waiting = dict[CommandId, tuple[int, list[asyncio.Future[bytes]]]]
+
+class _Awaited(msgspec.Struct):
+    """A command whose outcome is awaited."""
+
+    board: int
+    futures: list[asyncio.Future[bytes]]
+    looked: bool = False
+    """Whether it was there when the gateway last looked for stored outcomes."""
 
 
 class _Sending(msgspec.Struct, eq=False):
@@ -208,7 +215,7 @@ class AsyncCommandGateway:
             lambda: MicroBatcher(self._submit)
         )
         """The batches of each node, because one that is slow or away must not hold up the others."""
-        self._waiting: Waiting = {}
+        self._waiting: dict[CommandId, _Awaited] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._requests: set[asyncio.Task[None]] = set()
 
@@ -273,17 +280,18 @@ class AsyncCommandGateway:
 
     def _expect(self, sent: CommandEnvelope) -> asyncio.Future[bytes]:
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(sent.id, (sent.match, []))[1].append(future)
+        self._waiting.setdefault(sent.id, _Awaited(sent.match, [])).futures.append(future)
         return future
 
     def _forget(self, sent: CommandEnvelope, future: asyncio.Future[bytes]) -> None:
-        _, futures = self._waiting[sent.id]
+        futures = self._waiting[sent.id].futures
         futures.remove(future)
         if not futures:
             del self._waiting[sent.id]
 
     def _resolve(self, command: CommandId, stored: bytes) -> None:
-        for future in self._waiting.get(command, (0, []))[1]:
+        awaited = self._waiting.get(command)
+        for future in awaited.futures if awaited else ():
             if not future.done():
                 future.set_result(stored)
 
@@ -373,7 +381,10 @@ class AsyncCommandGateway:
     async def _look(self) -> None:
         """Look for outcomes that were not heard, for a change of the lanes, and for a fault of the server."""
         self._looked = time.monotonic()
-        wanted = [(board, command) for command, (board, _) in self._waiting.items()]
+        # what came since the look before is most likely announced in time
+        wanted = [(one.board, command) for command, one in self._waiting.items() if one.looked]
+        for one in self._waiting.values():
+            one.looked = True
         try:
             await self._store.refresh_layout()
             if self._read_fault is not None:

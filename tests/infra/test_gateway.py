@@ -1,5 +1,6 @@
 """The gateway: how it hears of an outcome and what it raises instead; the stored form of outcomes; the words of scripts."""
 
+import asyncio
 import re
 import subprocess
 import sys
@@ -120,6 +121,30 @@ def test_a_gateway_that_rested_looks_for_an_outcome_that_it_has_not_heard(
     with closing(StoreGateway(app.store, LaneLeases(app.client, app._drain), app.client)) as rested:
         time.sleep(0.2)
         assert rested.send(MOVE, 0).accepted
+
+
+def test_a_command_that_came_since_the_last_look_is_not_looked_up() -> None:
+    asked: list[Sequence[tuple[int, bytes]]] = []
+
+    class Outcomes:
+        async def refresh_layout(self) -> None:
+            pass
+
+        async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
+            asked.append(wanted)
+            return [STORED for _ in wanted]
+
+    async def story() -> None:
+        unopened: Any = AsyncCommandGateway
+        rested = unopened(Outcomes(), None, None)
+        outcome = rested._expect(MOVE)
+        await rested._look()
+        assert not outcome.done()
+        await rested._look()
+        assert await outcome == STORED
+
+    asyncio.run(story())
+    assert asked == [[(MOVE.match, MOVE.id)]]
 
 
 def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:
