@@ -11,7 +11,7 @@ the end that it has read before its commit knows of the loss. For shards without
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -93,5 +93,9 @@ def losses_read(shards: Sequence[int], now: int = 0) -> Read[list[LostLeaves]]:
 
 def losses_text(data: redis.Redis, shards: int) -> str:
     """Return the last losses of all shards as a text, which each further loss changes; empty for none."""
-    found = read_losses(data, range(shards))
-    return " ".join(f"{one.shard}:{one.first}-{one.end}@{one.at}" for one in found)
+    return text_of_losses(read_losses(data, range(shards)))
+
+
+def text_of_losses(losses: Iterable[LostLeaves]) -> str:
+    """Return the text of `losses_text` for losses that were read, in the order of their shards."""
+    return " ".join(f"{one.shard}:{one.first}-{one.end}@{one.at}" for one in losses)

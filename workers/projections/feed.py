@@ -230,6 +230,11 @@ class Feed:
                         ends[shard] = max(count, ends.get(shard, 0))
         self._reader.wait(ends, news, seconds)
 
+    def take_grown(self) -> set[int]:
+        """Return the shards whose logs had news since the last call, leaves that were read or not."""
+        grown, self._reader.grown = self._reader.grown, set()
+        return grown
+
     def _read(self, tracks: Sequence[Track], limit: Sequence[int] | None) -> int:
         """Read a chunk for tracks at the same position; return the number of leaves."""
         first = tracks[0]

@@ -130,6 +130,8 @@ class LogReader:
         """Where the last `wait` was, and the leaves that came there."""
         self._look_due = 0.0
         """When a `wait` begins with a look into all logs, by the monotonic clock."""
+        self.grown: set[int] = set()
+        """Shards with new leaves, also those of which it was only told so: their leaves may be in the place of lost ones."""
 
     def wait(self, starts: Mapping[int, int], news: LogListener, seconds: float) -> None:
         """Wait for leaves from these indexes on; a read from there that follows need not look again."""
@@ -140,7 +142,9 @@ class LogReader:
             self._look_due = now + LOST_SECONDS
             found = self._store.next_leaves(starts)
         while not found and (left := end - time.monotonic()) > 0:
-            new = news.wait(left) & starts.keys()
+            told = news.wait(left)
+            self.grown |= told
+            new = told & starts.keys()
             found = self._store.next_leaves({shard: starts[shard] for shard in new})
         self._awaited = starts, found
 
@@ -156,6 +160,7 @@ class LogReader:
             starts = {shard: first for shard, first in starts.items() if first < until[shard]}
         awaited, self._awaited = self._awaited, ({}, {})
         ready = awaited[1] if awaited[0] == starts else self._store.next_leaves(starts)
+        self.grown.update(ready)
         new = [shard for shard in ready if shard not in without]
         each = max(1, self._batch // max(1, len(new)))
         read: list[_ReadLeaf | UnreadableLeaf] = []

@@ -129,7 +129,7 @@ def _check(
     report: WorkReport,
 ) -> bool:
     name = projection.spec.name
-    goal = sum(read_ends(client, range(store.layout().shards)))
+    goal = sum(read_ends(client, range(store.shards)))
 
     def progress(leaves: int, keys: int) -> None:
         about = f"{name}: {keys:,} keys compared" if keys else name

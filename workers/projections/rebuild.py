@@ -37,11 +37,11 @@ class Rebuild:
         self._generations = Generations(client, projection.spec)
         self.token = uuid4().hex
         # before it reads, because what is lost later it may know
-        self._losses = losses_text(client, store.layout().shards)
+        self._losses = losses_text(client, store.shards)
         self._renew_at_times = every(RENEW_SECONDS, self.renew)
         self.goal: Watermark = store.watermark()
         """The ends of the logs at the beginning, up to which it must read."""
-        shards = store.layout().shards
+        shards = store.shards
         live = self._generations.live()
         count = buckets or (live[1].buckets if live else BUCKETS)
         self.projection = projection

@@ -55,7 +55,7 @@ class ProjectionVerifier:
         self._generations = Generations(client, projection.spec)
         self._live = self._find_live()
         self._progress = progress
-        zero = Checkpoint.zero(projection.spec, store.layout().shards)
+        zero = Checkpoint.zero(projection.spec, store.shards)
         self._buckets = [MemoryBucket() for _ in self._live.all]
         self._positions = [zero for _ in self._live.all]
 

@@ -7,19 +7,19 @@ can share the work: each feeds a group of the buckets of every projection.
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import msgspec
 import redis
 
-from infra.process.intervals import every, seldom_if_quiet
+from infra.process.intervals import every
 from infra.process.metrics import PROJECTED
 from infra.projections.buckets import BUCKETS, Bucket, Checkpoint
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.projection import Projection
 from infra.store.channels import LogListener
-from infra.store.lost_leaves import losses_text
+from infra.store.lost_leaves import LostLeaves, read_losses, text_of_losses
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed, Track
@@ -32,12 +32,10 @@ LOOK_SECONDS: Final = 1.0
 """How long it waits for news of the logs before it looks into them, and whether it should stop."""
 
 LOSSES_SECONDS: Final = 20.0
-"""How often it looks whether the logs have lost leaves, while they grow: a look is a command for each shard."""
+"""How often it looks whether the logs that grow have lost leaves: other leaves take the place of the lost ones."""
 
-QUIET_LOSSES_SECONDS: Final = 60.0
-"""The same once none has grown for `SETTLE_SECONDS`: other leaves take the place of the lost ones."""
-
-SETTLE_SECONDS: Final = 30.0
+ALL_LOSSES_SECONDS: Final = 60.0
+"""The same for all logs: a look is a command for each shard."""
 
 SHORT_WAIT_SECONDS: Final = 0.1
 """The same while events wait for their turn, or for another attempt."""
@@ -82,11 +80,11 @@ class ProjectionWorker:
         """
         self._store = store
         self._client = client
-        self._losses = ""
-        self._read_at = time.monotonic()
-        """When it last read a leaf."""
-        self._look_for_losses = seldom_if_quiet(
-            QUIET_LOSSES_SECONDS, every(LOSSES_SECONDS, self._read_losses), self._is_quiet
+        self._losses: dict[int, LostLeaves] = {}
+        """The last loss of each shard that has one."""
+        self._look_for_losses = (
+            every(ALL_LOSSES_SECONDS, lambda: self._read_losses(range(store.shards))),
+            every(LOSSES_SECONDS, lambda: self._read_losses(self._feed.take_grown())),
         )
         self._news = LogListener(client if queue is None else queue)
         self._feed = Feed(store, client)
@@ -113,20 +111,20 @@ class ProjectionWorker:
 
     def round(self) -> int:
         """Read some leaves for each projection; return how many, 0 if none are left."""
-        self._look_for_losses()
+        for look in self._look_for_losses:
+            look()
+        losses = text_of_losses(self._losses[shard] for shard in sorted(self._losses))
         for slot in self._slots:
-            slot.ensure_live(self._losses)
+            slot.ensure_live(losses)
         rebuilt = [track for slot in self._slots if slot.rebuild for track in slot.rebuild.tracks]
         done = self._feed.round([*self._live, *rebuilt])
-        if done:
-            self._read_at = time.monotonic()
         return done + sum(slot.promote(self._feed) for slot in self._slots)
 
-    def _is_quiet(self) -> bool:
-        return time.monotonic() - self._read_at >= SETTLE_SECONDS
-
-    def _read_losses(self) -> None:
-        self._losses = losses_text(self._client, self._store.layout().shards)
+    def _read_losses(self, shards: Iterable[int]) -> None:
+        looked = sorted(shards)
+        for shard in looked:
+            self._losses.pop(shard, None)
+        self._losses |= {one.shard: one for one in read_losses(self._client, looked)}
 
     def save(self) -> None:
         """Store the positions of all buckets; a killed worker's successor reads some leaves again."""
