@@ -139,7 +139,7 @@ def _attachments(parts: App) -> EventAttachments:
     return EventAttachments(
         parts.receipt_signer,
         parts.proofs,
-        lambda board: parts.store.layout().shard_of(board),
+        parts.store.shard_of,
         lambda: parts.durable and watch.confirm(),
     )
 

@@ -112,7 +112,7 @@ class Retirement(LeasedWork):
         by_page: dict[int, list[int]] = defaultdict(list)
         for board in found:
             if board not in self.kept:
-                by_page[page_number(board, self._store.layout().shards)].append(board)
+                by_page[page_number(board, self._store.shards)].append(board)
         return by_page
 
     def _retire(self, number: int, boards: Sequence[int]) -> set[int]:
@@ -127,7 +127,7 @@ class Retirement(LeasedWork):
         if not entries:
             return set()
         refused = {one.board: self._refused(one, leaves) for one in entries if one.refusals}
-        page, before = self._pages.read(self._store.layout().shards, self._shard, number)
+        page, before = self._pages.read(self._store.shards, self._shard, number)
         self._pages.replace(page.with_entries(entries), before)
         failpoint("retire.written")
         removed = self._store.retire(
@@ -245,7 +245,7 @@ class RetireWakeup:
         """Request what is due; return when to look again: sooner while the log of a match is not published yet."""
         again = HOUR_SECONDS
         until = self._store.now() - self._after_ms
-        shards = self._store.layout().shards
+        shards = self._store.shards
         if has_leftovers(self._data, shards):
             retire_job(0).request(self._queue)
         published = read_published_sizes(self._data, shards)
@@ -271,7 +271,7 @@ def run(
 
     `ObjectStoreError` if the archive can't be used.
     """
-    shards = store.layout().shards
+    shards = store.shards
     mail = settings.relay is not None
     from infra.archive.objects import open_archive  # noqa: PLC0415 - the scheduler does not need it
 

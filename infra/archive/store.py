@@ -147,7 +147,7 @@ class StoreWithArchive(RedisStore):
 
     def _in_archive(self, boards: Sequence[int]) -> set[int]:
         """Return which of these boards have matches in the archive."""
-        return boards_in_archive(self._client, self.layout.fixed.shards, boards)
+        return boards_in_archive(self._client, self.shards, boards)
 
 
 class AsyncStoreWithArchive(AsyncStore):

@@ -51,7 +51,6 @@ from infra.log import merkle
 from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog
 from infra.log.signed_note import VerifierKey
-from infra.redis.keys import shard_of
 from infra.store.port import Store
 
 _CHUNK: Final = 500
@@ -204,7 +203,7 @@ def read_match(store: Store, board: int) -> ReadMatch | None:
         raise LookupError(f"what is stored of match {board} can't be read: {error}") from error
     if snapshot is None:
         return None
-    shard = shard_of(board, store.layout().shards)
+    shard = store.shard_of(board)
     leaves: list[bytes] = []
     for start in range(0, len(indexes), _CHUNK):
         some = indexes[start : start + _CHUNK]

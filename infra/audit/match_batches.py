@@ -38,7 +38,7 @@ class MatchBatches:
     def __init__(self, store: Store, shard: int, end: int, secret: bytes) -> None:
         self._store = store
         self._shard = shard
-        self._shards = store.layout().shards
+        self._shards = store.shards
         self._end = end
         self._secret = secret
         self._seeds = KnownSeeds()

@@ -36,7 +36,6 @@ from infra.audit.draws import AnchorOf, KnownSeeds
 from infra.audit.match import AcceptedCommand, CheckedMatch, MatchAudit
 from infra.audit.match_document import MatchDocument, read_document, write_document
 from infra.objects.port import ObjectDiffersError, ObjectNotFoundError, ObjectStore
-from infra.redis.keys import shard_of
 from infra.sentences import SAY
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Store
@@ -171,7 +170,7 @@ def _read(store: Store, board: int) -> StoredMatch:
 
 
 def _read_steady(store: Store, board: int) -> StoredMatch:
-    shard = shard_of(board, store.layout().shards)
+    shard = store.shard_of(board)
     while True:
         (before,), indexes = store.snapshots([board]), _indexes(store, board)
         events, outcomes = store.events(board), store.outcomes(board)

@@ -220,6 +220,15 @@ class Store(Protocol):
         """
         ...
 
+    @property
+    def shards(self) -> int:
+        """How many shards there are, which never changes; `LookupError` before `create`."""
+        ...
+
+    def shard_of(self, board: int) -> int:
+        """Return the shard that a board lives in, always the same; `LookupError` before `create`."""
+        ...
+
     def create(self, shape: Layout) -> Layout:
         """Create the layout, and return it; existing data keep theirs. `ValueError` as `change_lanes`."""
         ...

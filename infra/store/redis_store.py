@@ -102,11 +102,17 @@ class RedisStore:
 
     def change_lanes(self, lanes: int) -> Layout:
         """Divide the shards into so many lanes."""
-        check_lanes(lanes, self.layout.fixed.shards)
+        check_lanes(lanes, self.shards)
         self._client.hset(keys.LAYOUT, "lanes", str(lanes))
         return self.layout.again()
 
-    def _shard(self, board: int) -> int:
+    @property
+    def shards(self) -> int:
+        """Return how many shards there are."""
+        return self.layout.fixed.shards
+
+    def shard_of(self, board: int) -> int:
+        """Return the shard that a board lives in."""
         return self.layout.fixed.shard_of(board)
 
     # commands in
@@ -126,7 +132,7 @@ class RedisStore:
     def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         """Submit commands."""
         received = "" if self._clock is None else str(self._clock())
-        shards = self.layout().shards
+        shards = self.shards
         calls = [submit_call(shards, new, self._cap, received) for new in submissions]
         return [read_submit_reply(reply) for reply in scripts.call_all(self._client, calls)]
 
@@ -199,7 +205,7 @@ class RedisStore:
         runs: dict[int, list[int]] = {}
         for i, write in enumerate(writes):
             runs.setdefault(write.shard, []).append(i)
-        shards = self.layout().shards
+        shards = self.shards
         calls = [
             commit_call(shards, shard, [writes[i] for i in run], self.published(shard))
             for shard, run in runs.items()
@@ -240,7 +246,7 @@ class RedisStore:
 
     def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
         """Return the snapshots."""
-        return read_one(self._client, snapshots.read_snapshots(self._shard, boards))
+        return read_one(self._client, snapshots.read_snapshots(self.shard_of, boards))
 
     def now(self) -> int:
         """Return the time that stamps submitted commands."""
@@ -265,7 +271,7 @@ class RedisStore:
 
     def whole_matches(self, boards: Sequence[int]) -> list[WholeMatch | None]:
         """Return all that is stored of matches."""
-        return read_one(self._client, read_matches(self._shard, boards))
+        return read_one(self._client, read_matches(self.shard_of, boards))
 
     def retire(
         self,
@@ -273,7 +279,7 @@ class RedisStore:
         refused: Mapping[int, Sequence[RefusedId]] = NO_REFUSED,
     ) -> list[bool]:
         """Remove matches that are over."""
-        shards = self.layout.fixed.shards
+        shards = self.shards
         calls = [
             retire_call(shards, board, head, locators.encode(at), refused.get(board, ()))
             for board, head, at in matches
@@ -284,24 +290,24 @@ class RedisStore:
         self, boards: Sequence[int]
     ) -> list[tuple[PackedSnapshot | None, bytes]]:
         """Return the snapshots with the conditional moves."""
-        return read_one(self._client, snapshots.read_with_conditional_moves(self._shard, boards))
+        return read_one(self._client, snapshots.read_with_conditional_moves(self.shard_of, boards))
 
     def set_conditional_moves(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
         """Store the conditional moves."""
-        shard = self._shard(board)
+        shard = self.shard_of(board)
         names = [keys.snapshot(shard, board), keys.conditional_moves(shard, board)]
         (done,) = self._durably.run([(scripts.SET_CONDITIONAL_MOVES, names, [head, before, after])])
         return bool(done)
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
         """Return a stored outcome."""
-        name = keys.outcomes(self._shard(board), board)
+        name = keys.outcomes(self.shard_of(board), board)
         found: Any = self._client.hget(name, command)
         return found if found is None else bytes(found)
 
     def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
         """Return all stored outcomes of a match."""
-        found: Any = self._client.hgetall(keys.outcomes(self._shard(board), board))
+        found: Any = self._client.hgetall(keys.outcomes(self.shard_of(board), board))
         return dict(found)
 
     def kept_commands(self, shard: int, refused: Sequence[RefusedId]) -> list[bytes | None]:
@@ -310,28 +316,28 @@ class RedisStore:
 
     def refused_of(self, account: AccountId) -> Iterator[tuple[CommandId, bytes]]:
         """Yield the refused commands of an account with their ids, shard by shard."""
-        for shard in range(self.layout.fixed.shards):
+        for shard in range(self.shards):
             yield from read_refused(self._client, shard, account).items()
 
     def forget_refused(self, account: AccountId) -> None:
         """Erase the refused commands of an account."""
-        forget_refused(self._client, self.layout.fixed.shards, account)
+        forget_refused(self._client, self.shards, account)
 
     def events(self, board: int) -> list[bytes]:
         """Return a match's events in order."""
-        found: Any = self._client.lrange(keys.events(self._shard(board), board), 0, -1)
+        found: Any = self._client.lrange(keys.events(self.shard_of(board), board), 0, -1)
         return list(found)
 
     def leaf_indexes(self, board: int) -> list[int]:
         """Return the indexes of a match's leaves."""
-        found: Any = self._client.get(keys.locator(self._shard(board), board))
+        found: Any = self._client.get(keys.locator(self.shard_of(board), board))
         return locators.decode(found or b"")
 
     def first_events(self, boards: Sequence[int]) -> list[bytes | None]:
         """Return the first events, in one round trip."""
         with self._client.pipeline(transaction=False) as pipe:
             for board in boards:
-                pipe.lindex(keys.events(self._shard(board), board), 0)
+                pipe.lindex(keys.events(self.shard_of(board), board), 0)
             return list(pipe.execute())
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
@@ -358,4 +364,4 @@ class RedisStore:
 
     def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete."""
-        return self._watermarks.watermark(self.layout.fixed.shards, beyond)
+        return self._watermarks.watermark(self.shards, beyond)

@@ -109,9 +109,7 @@ class SeedChains:
 
     def lost_shards(self) -> list[int]:
         """Return the shards for whose present chain this folder lacks the secret."""
-        chains = (
-            (shard, self._store.seed_chain(shard)) for shard in range(self._store.layout().shards)
-        )
+        chains = ((shard, self._store.seed_chain(shard)) for shard in range(self._store.shards))
         return [
             shard
             for shard, draws in chains

@@ -416,7 +416,7 @@ class App:
         return self.durable and self.receipt_signer.has_key
 
     def _shards(self) -> int:
-        return self.store.layout().shards
+        return self.store.shards
 
     @cached_property
     def lists(self) -> HomeLists:

@@ -202,7 +202,7 @@ class Correction:
         return CorrectedMatch(board, MatchStanding.DONE, "", found.state, found.tried)
 
     def _check_outside_archive(self, board: int) -> None:
-        if _in_archive(self._app.data, board, self._app.store.layout().shards):
+        if _in_archive(self._app.data, board, self._app.store.shards):
             raise Refusal(Code.MATCH_OVER, "it is in the archive, where no ruling changes it")
 
     def _decided(self, board: int, state: MatchState, stored: bytes) -> CorrectedMatch:

@@ -132,7 +132,7 @@ def _note_failure(board: int, error: Exception) -> None:
 
 def receipt_of_leaf(app: App, board: int, leaf: PlacedLeaf) -> str | None:
     """Return the receipt of a durable leaf; None without a key."""
-    shard = app.store.layout().shard_of(board)
+    shard = app.store.shard_of(board)
     return app.receipt_signer.sign(shard, leaf.data, leaf.seq, leaf.head)
 
 
@@ -152,7 +152,7 @@ def leaf_of_command(app: App, decided: Answered) -> PlacedLeaf:
     """Return the first leaf of a command; `not-found` if the log has another one there."""
     board = decided.board
     with _reading(app, board):
-        shard = app.store.layout().shard_of(board)
+        shard = app.store.shard_of(board)
         (leaf,) = app.store.leaves_at(shard, [decided.index])
         head = NO_HASH
         if not decided.accepted and decided.seq:
@@ -227,7 +227,7 @@ def proof_of(app: App, board: int, leaf: PlacedLeaf) -> str:
     from infra.log.signed_note import NoteError  # noqa: PLC0415
     from infra.objects.port import ObjectStoreError  # noqa: PLC0415
 
-    shard = app.store.layout().shard_of(board)
+    shard = app.store.shard_of(board)
     try:
         proof = app.proofs.prove(shard, leaf.index, leaf.data)
     except LogKeyError as error:

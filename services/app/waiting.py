@@ -80,7 +80,7 @@ def waiting_matches(app: App, own: OwnMatches) -> WaitingMatches:
     rows, snapshots = read_all(
         app.data,
         app.lists.read_rows(boards.bucket, boards.waiting),
-        read_snapshots(app.store.layout().shard_of, boards.waiting),
+        read_snapshots(app.store.shard_of, boards.waiting),
     )
     found = dict(zip(boards.waiting, snapshots, strict=True))
     return in_order(own, list(rows.values()), [found[board] for board in rows])

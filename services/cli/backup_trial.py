@@ -73,7 +73,7 @@ def _restore_published(settings: Settings) -> None:
         return
     with App(settings) as parts:
         store, closed = parts.store, ClosedShards(parts.data)
-        shards = range(store.layout().shards)
+        shards = range(store.shards)
         logs = PublishedLogs(settings)
         for shard, end in zip(shards, read_ends(parts.data, shards), strict=True):
             log = logs.of(shard)

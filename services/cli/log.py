@@ -56,7 +56,7 @@ def run(action: str, shard: int, yes: bool, settings: Settings) -> int:  # noqa:
 
 
 def _shards(parts: App) -> range:
-    return range(parts.store.layout().shards)
+    return range(parts.store.shards)
 
 
 def _find(parts: App, log: PublishedLog) -> DiscardedLeaves:

@@ -71,7 +71,7 @@ def _tick_until(parts: App, stopping: Event) -> None:
 def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Callable[[], None]]:
     """Return all that a tick does, in order."""
     data, store, lanes, hour = parts.data, parts.store, parts.lanes, parts.settings.dump_hour
-    repair = partial(repair_due, data, store.layout().shards)
+    repair = partial(repair_due, data, store.shards)
     publish = every(REQUEST_SECONDS, partial(log_job.JOB.request, parts.queue))
     scheduler = Scheduler(store, lanes, clock_check=check, repair=repair)
 
@@ -94,7 +94,7 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
             else []
         ),
         *([publish] if parts.settings.durability.durable else []),
-        LossCheck(data, parts.queue, store.layout().shards).tick,
+        LossCheck(data, parts.queue, store.shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
         seldom_if_quiet(QUIET_SECONDS, TournamentManager(store, lanes, data).tick, but_for_moves),
     ]

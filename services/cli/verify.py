@@ -192,7 +192,7 @@ def _check_match(number: str, settings: Settings) -> VerifyReport:
 
 def _check_board(parts: App, board: int) -> VerifyReport:
     """Check a match, and return what holds; raises `BrokenHistory`."""
-    shards = parts.store.layout().shards
+    shards = parts.store.shards
     recorded = read_published_sizes(parts.data, shards)[board % shards].size
     published, reason = None, ""
     try:

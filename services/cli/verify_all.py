@@ -177,7 +177,7 @@ class Findings:
 def run(settings: Settings) -> VerifyReport:
     """Check everything, and return what holds and what does not."""
     with App(settings) as parts:
-        shards = parts.store.layout().shards
+        shards = parts.store.shards
         context = get_context("spawn")
         with (
             _progress(sys.stderr) as progress,

@@ -95,7 +95,7 @@ class ApiContext:
         self.marks = MarkWatch(parts)
         self.intervals = intervals
         self.published_sizes = RecentPublishedSizes(
-            lambda: self.app.data, lambda: self.app.store.layout().shards
+            lambda: self.app.data, lambda: self.app.store.shards
         )
         self.request_limits = RequestLimits(parts.settings)
         self.stream_limits = StreamLimits()

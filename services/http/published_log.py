@@ -53,7 +53,7 @@ def _key_lines(context: ApiContext, name: str, otherwise: str, suffix: str = "")
         keys = read_public_keys(keys_folder(context.app.settings), name)
     except LogKeyError as error:
         raise Refusal(Code.NOT_FOUND, otherwise) from error
-    shards = range(context.app.store.layout().shards)
+    shards = range(context.app.store.shards)
     lines = [f"{shard_key(key, shard, suffix)}\n" for key in keys for shard in shards]
     return Response("".join(lines), media_type=_TEXT, headers={"Cache-Control": _SECOND})
 

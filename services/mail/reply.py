@@ -284,8 +284,8 @@ class ReplySender:
         if not decided or reply.shortened or not (profile and profile.receipts):
             return ()
         receipts = [one for said in reply.said for one in self._language.receipts(said.answer)]
-        shape, proofs = self._app.store.layout(), self._app.proofs
-        shards = dict.fromkeys(shape.shard_of(one.board) for one in decided)
+        store, proofs = self._app.store, self._app.proofs
+        shards = dict.fromkeys(store.shard_of(one.board) for one in decided)
         return receipt_attachments(receipts, list(map(proofs.checkpoint_if_any, shards)))
 
     def _foot(self, reply: MailReply, address: str) -> str | None:

@@ -51,6 +51,13 @@ class Logs:
     def layout(self) -> Layout:
         return Layout(self._shards, 1)
 
+    @property
+    def shards(self) -> int:
+        return self._shards
+
+    def shard_of(self, board: int) -> int:
+        return shard_of(board, self._shards)
+
     def events(self, board: int) -> list[bytes]:
         return list(self._events[board])
 

@@ -113,6 +113,13 @@ class MemoryStore:
             raise LookupError("there is no data yet")
         return self._layout
 
+    @property
+    def shards(self) -> int:
+        return self.layout().shards
+
+    def shard_of(self, board: int) -> int:
+        return self.layout().shard_of(board)
+
     def create(self, shape: Layout) -> Layout:
         check_lanes(shape.lanes, shape.shards)
         self._layout = self._layout or shape

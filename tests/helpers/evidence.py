@@ -81,6 +81,11 @@ class HistoryStore:
     def layout(self) -> Layout:
         return Layout(4, 1)
 
+    shards = 4
+
+    def shard_of(self, board: int) -> int:
+        return self.layout().shard_of(board)
+
     def snapshots(self, boards: Any) -> list[Any]:
         del boards
         return [pack_snapshot(self.match.snapshot)]

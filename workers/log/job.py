@@ -117,7 +117,7 @@ def make_publisher(settings: Settings, data: redis.Redis, queue: redis.Redis) ->
         open_objects(settings.store, settings.data),
         partial(read_keys, keys_folder(settings)),
         settings.publish_seconds or default,
-        lambda: trim(data, store.layout().shards),
+        lambda: trim(data, store.shards),
         recovery=LogRecovery(closed, restorer),
         news=LogListener(queue),
     )
@@ -129,7 +129,7 @@ def make_witnessing(settings: Settings, data: redis.Redis) -> Witnessing:
     return Witnessing(
         open_objects(settings.store, settings.data),
         PublishedLogs(settings).of,
-        lambda: store.layout().shards,
+        lambda: store.shards,
         partial(read_witnesses, keys_folder(settings)),
     )
 

@@ -187,7 +187,7 @@ class Publisher:
         self._shards.clear()
         self._retries.clear()
         self._look_due = 0.0
-        self._all = range(self._store.layout().shards)
+        self._all = range(self._store.shards)
         try:
             self._keys = self._read_keys()
         except LogKeyError as error:

@@ -94,7 +94,7 @@ def mail_tasks(  # noqa: PLR0913 - one for each part
         outbox=outbox,
         builder=EmailBuilder(composer, addresses, progress, accounts.record_of, unsubscribe),
         chats=ChatMailQueue(data),
-        messages=MessageStore(data, lambda: store.layout().shards),
+        messages=MessageStore(data, lambda: store.shards),
         attach=attach,
     )
     return [

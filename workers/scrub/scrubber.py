@@ -83,7 +83,7 @@ class ScrubParts(msgspec.Struct, frozen=True):
     @property
     def shards(self) -> int:
         """The number of shards."""
-        return self.store.layout().shards
+        return self.store.shards
 
     def archive(self) -> tuple[PageStore, PublishedLeaves]:
         """Return the objects of the archive."""

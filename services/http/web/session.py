@@ -398,7 +398,7 @@ def _visit(request: AnyRequest, context: ApiContext, text: str) -> FoundVisit:
     if request.method != "GET":
         # a command changes the match, and is followed by another read
         return FoundVisit(app.sessions.check(text))
-    shard_of = app.store.layout().shard_of
+    shard_of = app.store.shard_of
     boards = [board] if isinstance(board, int) else []
     now, session, stored, locators = read_all(
         app.data,

@@ -123,8 +123,7 @@ def case_page(app: App, state: MatchState, case: CaseView, words: Wording) -> Ca
         refusals=_refusals(app, match, words),
         leaves=len(match.leaves),
         index=index,
-        published=index
-        < read_published_sizes(app.data, app.store.layout().shards)[match.shard].size,
+        published=index < read_published_sizes(app.data, app.store.shards)[match.shard].size,
         shard=match.shard,
     )
 

@@ -163,7 +163,7 @@ def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> Home
     known_tournaments = [*dict.fromkeys([*numbers, *told, *played])]
     snapshots, userids, rows_of_tournaments, said = read_all(
         app.data,
-        read_snapshots(app.store.layout().shard_of, [row.board for row in waiting]),
+        read_snapshots(app.store.shard_of, [row.board for row in waiting]),
         app.accounts.read_names(accounts),
         app.tournaments.read_rows(known_tournaments),
         app.tournament_texts.read(known_tournaments),

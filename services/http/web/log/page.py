@@ -59,7 +59,7 @@ def _read_logs(app: App) -> Iterator[ShownLog]:
     settings = app.settings
     with suppress(LogKeyError):
         read_public_keys(keys_folder(settings))
-        for shard in range(app.store.layout().shards):
+        for shard in range(app.store.shards):
             with suppress(ObjectNotFoundError, NoteError):
                 yield _read_log(app, shard)
 

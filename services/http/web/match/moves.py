@@ -47,7 +47,7 @@ class RecordedMark(msgspec.Struct, frozen=True):
     def of(cls, context: ApiContext, table: MatchView) -> Self | None:
         """Return the mark of a match; None on a server that neither publishes nor signs receipts."""
         app, board = context.app, table.board
-        size = context.published_sizes.of(app.store.layout().shard_of(board))
+        size = context.published_sizes.of(app.store.shard_of(board))
         receipts = app.gives_receipts
         if not size and not receipts:
             return None

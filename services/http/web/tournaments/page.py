@@ -212,7 +212,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         links=season_links(view, words) if terms.league else None,
         **_tables(app, view, words, account, start),
         receipts=app.gives_receipts,
-        published=context.published_sizes.of(app.store.layout().shard_of(number)) > 0,
+        published=context.published_sizes.of(app.store.shard_of(number)) > 0,
         volunteers=[one.name for one in shown_entrants(app, state.volunteers, words, account)],
         key=uuid4().hex,
         longest={"name": NAME_LENGTHS[-1], "text": MOST_OF_TEXT},
