@@ -399,9 +399,6 @@ def position_of_member(member: bytes, score: float) -> EventPosition:
 
 _PAGE: Final = 500
 
-_LIVE_SECONDS: Final = 1.0
-"""A page makes many queries within this time."""
-
 
 class Query:
     """Reads one projection. Errors of the server pass through.
@@ -412,6 +409,9 @@ class Query:
 
     spec: ClassVar[Spec]
 
+    live_seconds: ClassVar[float] = 1.0
+    """How long it goes by the live generation that it has read: a page makes many queries within this time."""
+
     def __init__(self, client: redis.Redis) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
@@ -421,9 +421,9 @@ class Query:
     def _generation(self) -> Generation:
         """Return the live generation; an empty one if there is none.
 
-        Read again after `_LIVE_SECONDS`: a replaced generation expires later than that.
+        Read again after `live_seconds`: a replaced generation expires later than that.
         """
-        if self._live and time.monotonic() - self._live[0] < _LIVE_SECONDS:
+        if self._live and time.monotonic() - self._live[0] < self.live_seconds:
             return self._live[1]
         name = self.spec.name
         found = parse_pointer(name, self._client.get(keys.projection(name, "live")))

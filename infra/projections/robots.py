@@ -50,6 +50,9 @@ class RobotTurns(Query):
 
     spec = ROBOTS
 
+    live_seconds = 10.0
+    """The scheduler asks every few seconds; after a rebuild it learns of new turns so much later."""
+
     def due(self, until: int, count: int) -> list[RobotTurn]:
         """Return the first matches whose last event was at `until` ms or before; O(count)."""
         generation = self._generation()
