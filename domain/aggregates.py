@@ -6,7 +6,7 @@ here, so that they know no kind by name. One of a further kind has its commands 
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Final, cast
+from typing import Final
 
 import msgspec
 
@@ -79,9 +79,9 @@ def unpack(packed: PackedSnapshot | None) -> AnySnapshot:
 
 def pack(snapshot: AnySnapshot, since: AnyState | None = None) -> PackedSnapshot:
     """Return the parts of a snapshot to store; `since` as `pack_snapshot` takes it."""
-    if isinstance(snapshot, TournamentSnapshot):
-        return PackedSnapshot(snapshot.head + _PACK.encode(snapshot.state))
-    return pack_snapshot(snapshot, cast("MatchState | None", since))
+    if isinstance(snapshot, Snapshot):
+        return pack_snapshot(snapshot, since if isinstance(since, MatchState) else None)
+    return PackedSnapshot(snapshot.head + _PACK.encode(snapshot.state))
 
 
 def before_first(command: Command) -> AnySnapshot:
@@ -161,9 +161,9 @@ def fold(envelopes: Iterable[EventEnvelope]) -> AnyState:
 
 def next_due(state: AnyState) -> int:
     """Return when the scheduler has to act next, ms; 0 for never without another event."""
-    if isinstance(state, TournamentState):
-        return of_tournaments.next_due(state)
-    return match_state.next_due(state)
+    if isinstance(state, MatchState):
+        return match_state.next_due(state)
+    return of_tournaments.next_due(state)
 
 
 def ended_at(state: AnyState) -> int:

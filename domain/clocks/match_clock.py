@@ -211,6 +211,8 @@ def _add_stop(clock: MatchClock, off: ClockStop) -> MatchClock:
 def time_of_turn(clock: MatchClock, seat: Seat, now: int) -> int:
     """Return the counted ms of the running turn until `now`, supposing it is the turn of `seat`."""
     now = max(now, clock.since)
+    if _all_time_counts(clock):
+        return now - clock.since
     skipped = sum(
         _counted_until(clock, min(until, now)) - _counted_until(clock, min(since, now))
         for since, until in _stops_of(clock, seat)
@@ -340,15 +342,19 @@ def _finished_turns(clock: MatchClock, seat: Seat) -> Iterator[int]:
 
 def _instant_at(clock: MatchClock, seat: Seat, counted: int) -> int:
     """Return the first instant with this counted time of the running turn, if it is that of `seat`."""
-    # most matches have neither these nor options
-    if clock.terms.weekends is True and not clock.stops and not clock.paused:
-        return clock.since + max(0, counted)  # all time counts
+    if _all_time_counts(clock):
+        return clock.since + max(0, counted)
     goal = _counted_until(clock, clock.since) + counted
     for since, until in _stops_of(clock, seat):
         begin = _counted_until(clock, since)
         if begin < goal:
             goal += _counted_until(clock, until) - begin
     return max(clock.since, instant_of_count(goal, weekends=clock.terms.options.weekends))
+
+
+def _all_time_counts(clock: MatchClock) -> bool:
+    """Return whether all time of the running turn counts, as in most matches."""
+    return clock.terms.weekends is True and not clock.stops and not clock.paused
 
 
 def _stops_of(clock: MatchClock, seat: Seat) -> Iterable[tuple[int, int]]:

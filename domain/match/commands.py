@@ -4,6 +4,7 @@ A command holds its content only. Its sender, id and match are in the envelope (
 time in the inbox. Unknown fields are refused. Once it has an outcome, a command is only kept if it was refused.
 """
 
+from functools import cache
 from hashlib import sha256
 from typing import Final
 
@@ -232,7 +233,12 @@ _PACKED: Final = RecordDecoder(_PackedCommand)
 
 def tag_of(command: Command) -> str:
     """Return the kind of a command as its bytes have it, such as `move`."""
-    return str(type(command).__struct_config__.tag)
+    return _tag(type(command))
+
+
+@cache
+def _tag(kind: type[CommandBase]) -> str:
+    return str(kind.__struct_config__.tag)
 
 
 def encode_command(sent: CommandEnvelope) -> bytes:

@@ -115,6 +115,18 @@ def decide(
 def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) -> Decision:
     now = max(context.received, state.at)
     match sent.command:
+        case (  # the first, because most commands are moves
+            PlayMove()
+            | MakeOffer()
+            | AnswerOffer()
+            | RevealText()
+            | DeclineMatch()
+            | ResignMatch()
+            | ResumeMatch()
+            | StartVacation()
+            | EndVacation()
+        ) as command:
+            return _decide_for_player(sent, command, state, context, now)
         case StartMatch() as command:
             return start_match(sent, command, state, context)
         case ImportMatch() as command:
@@ -129,8 +141,6 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
             return substitute_player(command, sent.actor, state)
         case TournamentCommandBase():
             raise Refusal(Code.UNKNOWN_TOURNAMENT, SAY("no-tournament", number=sent.match))
-        case command:
-            return _decide_for_player(sent, command, state, context, now)
 
 
 def _decide_for_player(
@@ -146,7 +156,7 @@ def _decide_for_player(
         raise Refusal(Code.MATCH_OVER, SAY("over"))
     if state.awaits_entropy:
         return decide_before_draw(sent, seat, state, context)
-    if seat not in state.active_seats:
+    if state.out and seat not in state.active_seats:
         raise Refusal(Code.NOT_A_PLAYER, SAY("left"))
     if state.invitation is not None:
         check_commit_time(state, now)

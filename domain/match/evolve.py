@@ -78,7 +78,9 @@ def evolve(
     """
     after = _evolve(state, event, position)
     clock = evolve_clock(state.clock, event, at, state.next)
-    # most events are of matches that nobody is invited to any longer
+    # most events are moves in matches that nobody is invited to any longer
+    if state.invitation is None and isinstance(event, Moved):
+        return replace(after, seq=state.seq + 1, at=at, clock=clock)
     if state.invitation is not None or isinstance(event, MatchProposed | DealProposed):
         after = replace(after, invitation=evolve_invitation(state.invitation, event, at))
         if state.invited and not after.invited and clock is not None:

@@ -192,10 +192,10 @@ def _command_in(data: bytes) -> tuple[int, bytes]:
 
 
 _CHANGES_POSITION = (
+    Moved,
     MatchStarted,
     OpeningGiven,
     Imported,
-    Moved,
     Undone,
     SetBack,
     Resigned,
@@ -282,7 +282,10 @@ def chain_events(
     of the event before, because the time of a match never runs backwards.
     """
     state, head = snapshot.state, snapshot.head
-    placing = next((e for e in reversed(decision.events) if isinstance(e, _CHANGES_POSITION)), None)
+    placing = None
+    for event in decision.events:
+        if isinstance(event, _CHANGES_POSITION):
+            placing = event
     at = max(received, state.at)
     sealed = []
     for event in decision.events:
@@ -304,8 +307,8 @@ def _actor_of(event: Event, sent: CommandEnvelope, state: MatchState) -> Account
     A text that the server reveals has the server as its actor.
     """
     match event:
-        case Moved(queued=True):
-            return state.seats[event.seat]
+        case Moved():
+            return state.seats[event.seat] if event.queued else sent.actor
         case Absent() if not isinstance(sent.command, StartVacation):
             return state.seats[event.seat]
         case Revealed() if not _is_own_reveal(sent, state.seats[event.seat]):

@@ -84,8 +84,8 @@ class Registry:
         If the game, or this version of it, is not installed they are `MissingRules`, which refuse every use. Raises
         `Refusal` with `unknown-rules` if the name is none of rules.
         """
-        if name in self._rules:
-            return self._rules[name]
+        if (rules := self._rules.get(name)) is not None:
+            return rules
         key, slash, version = name.partition("/")
         there = self._find(key) is not None
         if name in self._rules:
@@ -97,10 +97,13 @@ class Registry:
 
     def unpack_position(self, name: str, data: bytes) -> msgspec.Struct:
         """Read the bytes of `pack_position`; raises `Refusal` with `unknown-rules` without the rules."""
-        rules = self.rules_by_id(name)
-        if isinstance(rules, MissingRules):
-            rules.refuse()
-        return self._decoders[name].decode(data)
+        decoder = self._decoders.get(name)
+        if decoder is None:
+            rules = self.rules_by_id(name)
+            if isinstance(rules, MissingRules):
+                rules.refuse()
+            decoder = self._decoders[name]
+        return decoder.decode(data)
 
 
 _REGISTRY: Final = Registry(KEYS, load_game)

@@ -112,9 +112,9 @@ _refused: Final = cache(_REFUSED.labels)
 _submitted: Final = cache(_SUBMITTED.labels)
 
 
-def count_decision(command: str, code: str) -> None:
-    """Count a command of this kind that was committed; `code` is empty if it was accepted."""
-    (_refused(code) if code else _accepted(command)).inc()
+def count_decisions(command: str, code: str, times: int) -> None:
+    """Count so many commands of this kind that were committed; `code` is empty if they were accepted."""
+    (_refused(code) if code else _accepted(command)).inc(times)
 
 
 def count_submission(answer: str) -> None:

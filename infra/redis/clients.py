@@ -17,15 +17,22 @@ notifications. A client made here
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
+import hiredis
 from redis import ConnectionPool, Redis, asyncio
 from redis._parsers import _AsyncHiredisParser
 from redis._parsers.helpers import parse_info
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.asyncio.sentinel import Sentinel as AsyncSentinel
 from redis.backoff import NoBackoff
-from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
+from redis.connection import (
+    Connection,
+    HiredisRespSerializer,
+    SSLConnection,
+    UnixDomainSocketConnection,
+)
 from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelManagedConnection
 
@@ -61,6 +68,28 @@ _COMMON: Final[Mapping[str, Any]] = {
 _OF_ONE_SERVER: Final = frozenset({"path", "db", "redis_connect_func", "connection_pool"})
 """Arguments of a connection that are not those of another server."""
 
+_pack: Final[Any] = hiredis.pack_command  # typed as taking one word
+
+
+class _CommandPacker(HiredisRespSerializer):
+    """Packs commands as redis-py does, which looks at each word first; that takes as long as packing it."""
+
+    def pack(self, *args: Any) -> list[bytes]:
+        """Return the bytes of a command; what hiredis can't pack alone is left to redis-py."""
+        if isinstance(args[0], str) and " " not in args[0]:
+            with suppress(TypeError):
+                return [_pack(args)]
+        found: list[bytes] = super().pack(*args)
+        return found
+
+
+_OF_THREADS: Final[Mapping[str, Any]] = {
+    **_COMMON,
+    "parser_class": WatchedParser,
+    "command_packer": _CommandPacker(),
+}
+"""Arguments of all connections that are no event loop's."""
+
 
 def make_client(target: str, *, blocking_timeout: float = 0.0) -> Redis:
     """Return a client of the server, or the cluster, at `target`; it connects at its first use.
@@ -72,10 +101,9 @@ def make_client(target: str, *, blocking_timeout: float = 0.0) -> Redis:
     if blocking_timeout < 0:
         raise ValueError(f"the blocking timeout can't be negative, it is {blocking_timeout!r}")
     options: dict[str, Any] = {
-        **_COMMON,
+        **_OF_THREADS,
         "socket_timeout": ANSWER_TIMEOUT + blocking_timeout,
         "retry": Retry(NoBackoff(), 0),
-        "parser_class": WatchedParser,
     }
     url = _url_of(target)
     match topology_of(url):
@@ -116,7 +144,7 @@ def make_async_client(target: str, *, max_connections: int | None = None) -> asy
 
 def make_slot_map(url: str) -> SlotMap:
     """Return the map of the slots of the cluster at a URL; it connects at its first use."""
-    options = {**_COMMON, "socket_timeout": ANSWER_TIMEOUT, "parser_class": WatchedParser}
+    options = {**_OF_THREADS, "socket_timeout": ANSWER_TIMEOUT}
     return _slot_map(parse_servers(url), options)
 
 

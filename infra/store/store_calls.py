@@ -90,7 +90,7 @@ class CommitMatchKeys(NamedTuple):
 
 
 class CommitWords(NamedTuple):
-    """The words of `commit.lua` for a command; the bytes of its leaves follow."""
+    """The words of `commit.lua` for a command; its rare words follow, if it has any, and the bytes of its leaves."""
 
     entry: Arg
     match: Arg
@@ -98,20 +98,26 @@ class CommitWords(NamedTuple):
     decided_on: Arg
     digest: Arg
     tail: Arg
-    refusal: Arg
-    kept: Arg
-    kept_in: Arg
     snapshot: Arg
     more_moves: Arg
     more_turns: Arg
-    rewritten: Arg
     due: Arg
+    leaves: Arg
+    rare: Arg
+
+
+class CommitRareWords(NamedTuple):
+    """The words of `commit.lua` that most commands, which are moves, do not have."""
+
+    refusal: Arg
+    kept: Arg
+    kept_in: Arg
+    rewritten: Arg
     ended: Arg
     conditional_before: Arg
     conditional_after: Arg
     chain: Arg
     k: Arg
-    leaves: Arg
 
 
 class AnchorKeys(NamedTuple):
@@ -222,7 +228,6 @@ def commit_call(
             names.append(keys.refused(shard, write.actor))
             kept_in[write.actor] = len(names)
         args += _commit_words(write, places[write.board], kept_in.get(write.actor, 0))
-        args += write.leaves
     return scripts.COMMIT, names, args
 
 
@@ -252,29 +257,41 @@ def _commit_match_keys(shard: int, board: int) -> CommitMatchKeys:
     )
 
 
-def _commit_words(write: Write, match: int, kept_in: int) -> CommitWords:
+def _commit_words(write: Write, match: int, kept_in: int) -> tuple[Arg, ...]:
     new = write.snapshot
-    return CommitWords(
+    rare = _rare_words(write, kept_in)
+    words = CommitWords(
         entry=write.entry,
         match=match,
         id=write.id,
         decided_on=write.head,
         digest=write.digest,
         tail=write.tail,
-        refusal=write.refusal_field,
-        kept=write.kept,
-        kept_in=kept_in if write.kept else 0,
         snapshot=snapshots.with_marks(new.state, write.conditional_after) if new else "",
         more_moves=new.moves if new else "",
         more_turns=new.turns if new else "",
-        rewritten="1" if new and write.rewritten else "",
         due=write.due,
+        leaves=len(write.leaves),
+        rare="1" if rare else "",
+    )
+    return (*words, *rare, *write.leaves)
+
+
+def _rare_words(write: Write, kept_in: int) -> tuple[Arg, ...]:
+    """Return the rare words of a command; none if all are as those of most moves."""
+    is_rare = write.refusal_field or write.kept or write.rewritten or write.ended or write.k
+    if not (is_rare or write.conditional_before or write.conditional_after):
+        return ()
+    return CommitRareWords(
+        refusal=write.refusal_field,
+        kept=write.kept,
+        kept_in=kept_in if write.kept else 0,
+        rewritten="1" if write.snapshot and write.rewritten else "",
         ended=write.ended,
         conditional_before=write.conditional_before,
         conditional_after=write.conditional_after,
         chain=write.chain,
         k=write.k,
-        leaves=len(write.leaves),
     )
 
 

@@ -277,7 +277,7 @@ WRONG = [
 ]
 
 
-UNPACKED = re.compile(r"local ([\w\s,]+?)\s*=\s*unpack\((KEYS|ARGV)")
+UNPACKED = re.compile(r"local ([\w\s,]+?)\s*=\s*unpack\((KEYS|ARGV|others)")
 
 
 def unpacked(source: str) -> list[tuple[str, ...]]:
@@ -288,7 +288,10 @@ def unpacked(source: str) -> list[tuple[str, ...]]:
 def test_a_script_unpacks_keys_and_words_by_the_names_of_python() -> None:
     for script, sides in (
         (scripts.SUBMIT, (words.SubmitKeys, words.SubmitWords)),
-        (scripts.COMMIT, (words.CommitKeys, words.CommitWords, words.CommitMatchKeys)),
+        (
+            scripts.COMMIT,
+            (words.CommitKeys, words.CommitWords, words.CommitRareWords, words.CommitMatchKeys),
+        ),
         (scripts.ANCHOR_SEED_CHAIN, (words.AnchorKeys, words.AnchorWords)),
     ):
         assert unpacked(script.source) == [side._fields for side in sides]

@@ -34,10 +34,11 @@ from domain.match.decision import INTERNAL, Rejection
 from domain.records import AccountId, CommandId
 from infra.durability.durability_watch import DurabilityWatch
 from infra.process.failpoints import failpoint
-from infra.process.metrics import count_decision, measured_commit
+from infra.process.metrics import count_decisions, measured_commit
 from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
+from infra.store.outcomes import CommandOutcome
 from infra.store.port import (
     CommitClosed,
     CommitDone,
@@ -79,7 +80,7 @@ class Suspects:
         """Those that have no outcome yet."""
 
     def __contains__(self, task: Task) -> bool:
-        return suspect(task) in self.waiting
+        return bool(self.waiting) and suspect(task) in self.waiting
 
     def add(self, tasks: Sequence[Task]) -> None:
         """Decide these commands one at a time from now on."""
@@ -87,7 +88,8 @@ class Suspects:
 
     def discard(self, match: int, command: CommandId) -> None:
         """Drop a command, because it has an outcome."""
-        self.waiting.discard(Suspect(match, command))
+        if self.waiting:
+            self.waiting.discard(Suspect(match, command))
 
     def count_attempt(self, task: Task) -> Rejection | None:
         """Count an attempt before it is made, because it may kill the process.
@@ -305,18 +307,23 @@ class Drain:
                 self._handler.record_seeds()
                 decided += chunk
                 writes = [one.write for one in chunk]
-                if start + CHUNK < len(tasks):
+                if len(tasks) > CHUNK:
                     under_way = committer.submit(self._commit, writes)
                 else:
                     results += self._commit(writes)
+            # while the last chunk is committed
+            done = self._add_all(decided, results)
             if under_way:
-                results += under_way.result()
+                last = under_way.result()
+                done += self._add_all(decided[len(results) :], last)
+                results += last
         if not decided:
             return 0
-        pairs = list(zip(decided, results, strict=True))
-        self._handler.remember((one.write, result) for one, result in pairs)
+        self._handler.remember(
+            (one.write, result) for one, result in zip(decided, results, strict=True)
+        )
         self.batches += 1
-        return sum(self._add(one, result) for one, result in pairs)
+        return done
 
     def _decide(
         self, tasks: Sequence[Task], blocked_matches: set[int], verdict: Rejection | None
@@ -339,23 +346,36 @@ class Drain:
         failpoint("drain.committed")
         return results
 
-    def _add(self, decided: Decided, result: CommitResult) -> bool:
-        """Add an outcome to the next messages; return False if there is none."""
+    def _add_all(self, decided: Sequence[Decided], results: Sequence[CommitResult]) -> int:
+        """Add the outcomes that are known to the next messages, and count them; return how many there are."""
+        done = 0
+        decisions: Counter[tuple[str, str]] = Counter()
+        # the last chunk may have no results yet
+        for one, result in zip(decided, results, strict=False):
+            outcome = self._add(one, result)
+            if outcome is not None:
+                done += 1
+                if isinstance(result, CommitDone):
+                    decisions[one.kind, outcome.code] += 1
+        for (kind, code), times in decisions.items():
+            count_decisions(kind, code, times)
+        return done
+
+    def _add(self, decided: Decided, result: CommitResult) -> CommandOutcome | None:
+        """Add an outcome to the next messages; return None if there is none."""
         write = decided.write
         outcome = self._loop.add(decided, result)
-        if self._gate and isinstance(result, LogCutOff):
-            self._gate.close(write.shard, result.end)
-        elif self._gate and isinstance(result, CommitClosed):
-            self._gate.note_closed(write.shard)
         if outcome is None:
-            return False
+            if self._gate and isinstance(result, LogCutOff):
+                self._gate.close(write.shard, result.end)
+            elif self._gate and isinstance(result, CommitClosed):
+                self._gate.note_closed(write.shard)
+            return None
         self._suspects.discard(write.board, write.id)
-        if isinstance(result, CommitDone):
-            count_decision(decided.kind, outcome.code)
-            if self._gate:
-                end = outcome.index + len(write.leaves)
-                self._gate.note_commit(write.shard, outcome.index, end)
-        return True
+        if self._gate and isinstance(result, CommitDone):
+            end = outcome.index + len(write.leaves)
+            self._gate.note_commit(write.shard, outcome.index, end)
+        return outcome
 
     def _leave(self, task: Task, why: Undecided) -> None:
         """Leave a command in its inbox, and with it those of its match that came later."""

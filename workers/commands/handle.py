@@ -21,7 +21,7 @@ from domain import aggregates
 from domain.aggregates import AnySnapshot, AnyState, Decider
 from domain.fairness import ChainSeed
 from domain.match import commands, conditional_moves
-from domain.match.commands import CommandEnvelope, StartMatch, SubstitutePlayer
+from domain.match.commands import CommandEnvelope, PlayMove, StartMatch, SubstitutePlayer
 from domain.match.decision import INTERNAL, Decision, DecisionContext, Rejection
 from domain.match.events import SetBack, Undone
 from domain.match.history import PackedSnapshot, Snapshot, encode_refusal
@@ -74,6 +74,8 @@ class StartContexts:
 
         Vacations are looked up here, so that they count for each front end.
         """
+        if isinstance(sent.command, PlayMove):
+            return None  # found out at once, because most commands are moves
         if aggregates.may_draw(sent, state):
             return DecisionContext(received, self._next_seed(shard))
         accounts = accounts_needed(sent, state) if isinstance(state, MatchState) else ()
@@ -223,11 +225,14 @@ class CommandHandler:
                     write, after = _chain(task, match, verdict)
                 else:
                     state = match.snapshot.state
-                    starts = self._contexts.context_of(shard, sent, state, received)
-                    context = starts or DecisionContext(received)
-                    if starts is None or isinstance(sent.command, SubstitutePlayer):
+                    context = self._contexts.context_of(shard, sent, state, received)
+                    if context is None or isinstance(sent.command, SubstitutePlayer):
                         replies = conditional_moves.unpack(match.conditional_moves)
-                        context = msgspec.structs.replace(context, conditional_moves=replies)
+                        context = (
+                            DecisionContext(received, conditional_moves=replies)
+                            if context is None
+                            else msgspec.structs.replace(context, conditional_moves=replies)
+                        )
                     decision = aggregates.decide(sent, state, context, self._decider)
                     write, after = _chain(task, match, decision)
                     if write.k:
@@ -284,10 +289,11 @@ def _chain(
     if isinstance(decision, Decision):
         leaves, after = aggregates.chain(sent, decision, snapshot, entry.received)
         tail = outcomes.tail("", state.seq + 1)
-        rewritten = any(isinstance(event, Undone | SetBack) for event in decision.events)
+        if not isinstance(sent.command, PlayMove):  # which takes nothing back, and draws nothing
+            rewritten = any(isinstance(event, Undone | SetBack) for event in decision.events)
+            seed = decision.seed
         packed = aggregates.pack(after, None if rewritten else state)
         ended = aggregates.ended_at(after.state)
-        seed = decision.seed
         if decision.conditional_moves is not None:
             left = conditional_moves.pack(decision.conditional_moves)
     else:
@@ -316,4 +322,4 @@ def _chain(
         chain=seed[0] if seed else 0,
         k=seed[1] if seed else 0,
     )
-    return write, msgspec.structs.replace(match, snapshot=after, conditional_moves=left)
+    return write, _LoadedMatch(after, left, match.damaged)

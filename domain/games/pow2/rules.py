@@ -127,7 +127,9 @@ class Pow2Position(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def won(self) -> bool:
         """Whether the player who moved last has all pieces on the board."""
-        return (self.occupied & ~self.own).bit_count() == PIECES
+        if self.turn:
+            return (self.light_fresh | self.light_aged).bit_count() == PIECES
+        return (self.dark_fresh | self.dark_aged).bit_count() == PIECES
 
     @property
     def supply(self) -> int:
@@ -215,7 +217,11 @@ _PLACEMENTS: Final = (_by_supply(exact=False), _by_supply(exact=True))
 
 def placements(position: Pow2Position) -> tuple[_Placements, ...]:
     """Return, for each destination, the legal placements with the present supply."""
-    return _PLACEMENTS[position.flags & EXACT][position.supply]
+    return _placements(position.flags, position.own)
+
+
+def _placements(flags: int, own: int) -> tuple[_Placements, ...]:
+    return _PLACEMENTS[flags & EXACT][PIECES - own.bit_count()]
 
 
 def free_places(position: Pow2Position) -> int:
@@ -233,9 +239,10 @@ def can_move(position: Pow2Position) -> bool:
         return free_places(position) != 0
     if position.won:
         return False
-    occupied, placing = position.occupied, placements(position)
+    own, occupied = position.own, position.occupied
+    placing = _placements(position.flags, own)
     slides = SLIDES_INSIDE if position.flags & NOBORDER else SLIDES
-    for origin in bits(position.own):
+    for origin in bits(own):
         rest = occupied ^ 1 << origin
         for line, reach in slides[origin]:
             for target, near in reach[line & rest]:
@@ -248,14 +255,16 @@ def is_legal(position: Pow2Position, move: Pow2Move) -> bool:
     """Return whether a move is legal, without looking at the others."""
     if position.flags & PLACING:
         return move.origin == HAND and free_places(position) >> move.target & 1 == 1
-    if not position.own >> move.origin & 1 or position.won:
+    own = position.own
+    if not own >> move.origin & 1 or position.won:
         return False
     ways = BETWEEN_INSIDE if position.flags & NOBORDER else BETWEEN
     rest = position.occupied ^ 1 << move.origin
     way = ways[move.origin].get(move.target)
     if way is None or rest & (way | 1 << move.target):
         return False
-    return move.placed in placements(position)[move.target][ADJACENT[move.target] & rest]
+    placing = _placements(position.flags, own)
+    return move.placed in placing[move.target][ADJACENT[move.target] & rest]
 
 
 def _after_moving(fresh: int, aged: int, move: Pow2Move) -> tuple[int, int]:
@@ -428,7 +437,7 @@ class Pow2Rules(Rules[Pow2Position, Pow2Move, Pow2Options]):
 
     def to_move(self, position: Pow2Position) -> Seat | None:
         """Return the seat to move; None when the match is over."""
-        return None if position.won or not can_move(position) else position.turn
+        return position.turn if can_move(position) else None
 
     def moves(self, position: Pow2Position) -> list[Pow2Move]:
         """Return all legal moves, each once, by origin."""

@@ -4,7 +4,7 @@
 --       closed; then for each match of the run: state, moves, turns, events, locator, outcomes, refusals,
 --       conditional moves; then for each sender of a refused command: those that are kept
 -- ARGV  1 number of shards  2 least index of the first leaf  3 most, '' for any; then for each
---       command its words, as below, then the bytes of its leaves
+--       command its words, as below, its rare words if it has any, then the bytes of its leaves
 -- Returns  {'closed', index} if the log's next index is another, {'closed'} if the shard is closed:
 --       nothing written; else for each command one of
 --       {'done', stored outcome}   committed now
@@ -21,30 +21,34 @@
 -- The snapshot's marks, the byte after its head, say whether the match has conditional moves (1) and
 -- refusals counted (2), so that most commands need not look.
 --
--- The words of a command; infra/store/script_words.py has the same names:
+-- The words of a command; infra/store/store_calls.py has the same names:
 --   entry                id of the inbox entry
 --   match                which match of KEYS, from 1
 --   id                   command id
 --   decided_on           head of the match that it was decided on, 32 bytes
 --   digest               of the command, 8 bytes
 --   tail                 of the outcome
---   refusal              field of the refusals to count up, '' for an accepted command
---   kept                 refused command to keep, '' for none
---   kept_in              which of KEYS it is kept in, from 1, 0 for none
 --   snapshot             of the match after it, with its marks; '' for a refused command
 --   more_moves           moves to append
 --   more_turns           their times to append
---   rewritten            '1' if these are all moves and times of the match, and replace the others;
---                        by that a match that was over may go on
 --   due                  when the match is due next, ms, 0 for never
+--   leaves               how many leaves follow
+--   rare                 '1' if it has rare words, '' if they would be `USUAL`, as those of most moves
+--
+-- The rare words of a command:
+--   refusal              field of the refusals to count up, '' for an accepted command
+--   kept                 refused command to keep, '' for none
+--   kept_in              which of KEYS it is kept in, from 1, 0 for none
+--   rewritten            '1' if its moves and times are all of the match, and replace the others;
+--                        by that a match that was over may go on
 --   ended                its time if the match is over after it, ms, 0 if it is not
 --   conditional_before   conditional moves that it was decided on, '' for none
 --   conditional_after    conditional moves after it, '' for none
 --   chain                chain of the seed it draws with, 0 if it does not draw
 --   k                    number of that seed in its chain, 0 if it does not draw
---   leaves               how many leaves follow
 
-local FIELDS = 20
+local FIELDS, RARE_FIELDS = 12, 9
+local USUAL = {'', '', '0', '', '0', '', '', '0', '0'}
 local MATCH_KEYS, SHARD_KEYS = 8, 8
 local NO_HASH = string.rep('\0', 32)
 local MOST_IDS = 1000  -- that one XDEL names: a call has a limited number of words
@@ -130,11 +134,15 @@ local results, decided = {}, {}
 local at = 4
 while at <= #ARGV do
   -- no table, because filling one for each command would cost as much as several calls
-  local entry, match, id, decided_on, digest, tail, refusal, kept, kept_in, snapshot, more_moves,
-    more_turns, rewritten, due, ended, conditional_before, conditional_after, chain, k, leaves =
+  local entry, match, id, decided_on, digest, tail, snapshot, more_moves, more_turns, due, leaves, rare =
     unpack(ARGV, at, at + FIELDS - 1)
+  local first, others, from = at + FIELDS, USUAL, 1
+  if rare ~= '' then
+    others, from, first = ARGV, first, first + RARE_FIELDS
+  end
+  local refusal, kept, kept_in, rewritten, ended, conditional_before, conditional_after, chain, k =
+    unpack(others, from, from + RARE_FIELDS - 1)
   k, leaves = tonumber(k), tonumber(leaves)
-  local first = at + FIELDS
   at = first + leaves
   local key = SHARD_KEYS + (tonumber(match) - 1) * MATCH_KEYS
   local state, moves, turns, events, locator, outcomes, refusals, conditional =
