@@ -101,6 +101,8 @@ class MatchWatch:
         self._subscribed: set[int] = set()
         self._changed = asyncio.Event()
         """Set when matches are watched or are not any more."""
+        self._begun = asyncio.Event()
+        """Set when a match is watched."""
         self._tasks: list[asyncio.Task[None]] = []
         self._reads: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -128,6 +130,7 @@ class MatchWatch:
         match = self._matches.setdefault(board, _WatchedMatch(board))
         match.flags.add(news)
         self._changed.set()
+        self._begun.set()
         try:
             yield match
         finally:
@@ -202,11 +205,13 @@ class MatchWatch:
             match.reading = None
 
     async def _look(self) -> None:
-        """Read the numbers of events of all watched matches each second."""
+        """Read the numbers of events of all watched matches each second; rest while there are none."""
         while not self._closed:
             await asyncio.sleep(self._look_seconds)
             boards = list(self._matches)
             if not boards:
+                self._begun.clear()
+                await self._begun.wait()
                 continue
             try:
                 counts = await self._source.event_counts(boards)
