@@ -10,7 +10,8 @@ every reader treats one with more time left than it can have as expired.
 """
 
 from asyncio import to_thread
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -117,13 +118,38 @@ class Leases(Generic[What]):
         found: Any = self._client.get(keys.lease_mark(what))
         return found or b""
 
-    def wait(self, what: What, seconds: float) -> tuple[bool, bool]:
-        """Wait so long for a wake-up; return whether one came, and whether another job waits."""
-        with self._client.pipeline(transaction=False) as pipe:
-            pipe.blpop(keys.wakeups(what), timeout=seconds)
-            pipe.llen(self._queue)
-            woken, waiting = pipe.execute()
-        return woken is not None, bool(waiting)
+    def others_wait(self) -> bool:
+        """Return whether another job waits for a worker of the queue."""
+        return bool(self._client.llen(self._queue))
+
+    @contextmanager
+    def waiting(self, what: What, seconds: float) -> Iterator[Callable[[float], bool]]:
+        """Wait for a wake-up for about so long, while entered.
+
+        What is yielded waits so many seconds of that time, and returns whether one came. A wake-up that comes at the
+        very end may be lost, so release the lease and look for work after it.
+        """
+        # the server's own timeouts wait for a turn of it, which are rare, so the end is seen here
+        connection: Any = self._client.connection_pool.get_connection()
+        try:
+            connection.send_command("BLPOP", keys.wakeups(what), seconds)
+            answered = False
+
+            def is_woken(part: float) -> bool:
+                nonlocal answered
+                if answered or not connection.can_read(part):
+                    return False
+                answered = True
+                return connection.read_response() is not None
+
+            yield is_woken
+            if not answered:
+                connection.disconnect()
+        except BaseException:
+            connection.disconnect()
+            raise
+        finally:
+            self._client.connection_pool.release(connection)
 
     def _call(self, script: scripts.Script, what: What, *args: scripts.Arg) -> Any:
         return scripts.call(self._client, script, [keys.lease(what), keys.lease_mark(what)], args)

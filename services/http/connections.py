@@ -347,7 +347,7 @@ class _DatedState(ServerState):
     _headers: Sequence[tuple[bytes, bytes]] = ()
 
     @property
-    def default_headers(self) -> list[tuple[bytes, bytes]]:  # type: ignore[override]
+    def default_headers(self) -> list[tuple[bytes, bytes]]:
         """The headers that each answer has."""
         if (now := int(time.time())) != self._second:
             self._second = now
