@@ -117,6 +117,8 @@ class _LockedWorker(BaseWorker):
         """The server's number of the connection on which a thread waits for jobs."""
         self.between_jobs: Callable[[], None] = lambda: None
         """Called before a job and after it, and every few seconds without one."""
+        self.at_stop: Callable[[], None] = lambda: None
+        """Called when the worker is asked to end, to end what its job waits for."""
 
     def _set_ip_address(self, connection: redis.Redis) -> None:
         """Look the address up in the list of clients, as RQ 2 did.
@@ -133,6 +135,11 @@ class _LockedWorker(BaseWorker):
         else:
             thread.call_at_stop(self._end_thread)
 
+    def handle_warm_shutdown_request(self) -> None:
+        """End what the job waits for, in the handler of a signal."""
+        super().handle_warm_shutdown_request()  # type: ignore[no-untyped-call]
+        self.at_stop()
+
     @property
     def is_asked_to_end(self) -> bool:
         """Whether the thread of this worker is to end; in a process of its own RQ's signal handler ends it."""
@@ -141,6 +148,7 @@ class _LockedWorker(BaseWorker):
     def _end_thread(self) -> None:
         """End after the current job; called in another thread, while this one may wait for the next job."""
         self._stop_requested = True
+        self.at_stop()
         # a thread that can't be woken is left behind by the process that ends
         with suppress(redis.RedisError):
             if self._waits_on is not None:
@@ -216,13 +224,18 @@ class ListedWorker(_LockedWorker, SimpleWorker):
 
 
 def run_endless(
-    queue: redis.Redis, job: LeasedJob, run: Callable[[Callable[[], bool]], object]
+    queue: redis.Redis,
+    job: LeasedJob,
+    run: Callable[[Callable[[], bool]], object],
+    stop: Callable[[], None],
 ) -> None:
     """Request a job and run it, again and again until SIGTERM or SIGINT, or until Redis goes away.
 
-    `run` is called with a function that returns whether it should end.
+    `run` is called with a function that returns whether it should end, and `stop` when that begins to return
+    True, to end what `run` waits for: in another thread, or by the handler of a signal.
     """
     worker = ListedWorker(queue, job.wakeup.queue, {job.wakeup.function: lambda: run(stopping)})
+    worker.at_stop = stop
 
     def stopping() -> bool:
         return worker.stopping

@@ -14,14 +14,18 @@ The channel on which news of the shards' logs is published, on the server of the
 |---|---|
 | `logs` | the shards whose logs have new leaves, in decimal, separated by blanks |
 
-A message may be lost, so those who follow the logs also look into them each second.
+A message may be lost, so those who follow the logs also look into them every few seconds.
 """
 
 import logging
+import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Final
 
 import redis
+
+from infra.process.liveness import LIVENESS
 
 PREFIX: Final = "board:"
 
@@ -63,26 +67,52 @@ class LogListener:
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self._pubsub: Any = None  # redis-py types no part of it
+        self._is_stopped = False
 
     def wait(self, seconds: float) -> set[int]:
         """Return the shards with news since the last call; wait at most so long for the first message.
 
         After a connection was lost the next call subscribes again. Errors of that pass through.
         """
-        if self._pubsub is None:
-            self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
-            self._pubsub.subscribe(CHANNEL)
         shards: set[int] = set()
+        if not self._can_hear():
+            return shards
         try:
-            message = self._pubsub.get_message(timeout=seconds)
+            with LIVENESS.waiting():
+                message = self._pubsub.get_message(timeout=seconds)
             while message is not None:
                 shards.update(map(int, message["data"].split()))
                 message = self._pubsub.get_message()
         except (redis.ConnectionError, redis.TimeoutError) as error:
             # also where nobody has read for long, because then the server ends the connection
-            logger.info("the news of the logs can't be heard (%s); subscribing again", error)
+            if not self._is_stopped:
+                logger.info("the news of the logs can't be heard (%s); subscribing again", error)
             self.close()
         return shards
+
+    def hears(self, seconds: float) -> bool:
+        """Return whether `wait` has something to read; wait at most so long for it."""
+        if not self._can_hear():
+            return False
+        # of a connection that is lost `wait` makes another
+        heard = True
+        with LIVENESS.waiting(), suppress(redis.ConnectionError, redis.TimeoutError):
+            heard = bool(self._pubsub.connection.can_read(timeout=seconds))
+        return heard and not self._is_stopped
+
+    def _can_hear(self) -> bool:
+        """Subscribe, if that has not been done; return False for one that was stopped."""
+        if self._pubsub is None and not self._is_stopped:
+            self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
+            self._pubsub.subscribe(CHANNEL)
+        return not self._is_stopped
+
+    def stop(self) -> None:
+        """End each wait at once from now on, also one that goes on in another thread, or that a signal interrupts."""
+        self._is_stopped = True
+        # without a connection no wait goes on
+        with suppress(AttributeError, OSError):
+            self._pubsub.connection._sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """End the subscription."""

@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,8 @@ from infra.process.liveness import LivenessMonitor, ThreadLiveness
 from infra.process.role_thread import RoleThread, shown_role
 from infra.redis.clients import make_client
 from infra.settings.settings import Settings
+from infra.store.channels import LogListener
+from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from infra.valkey.server import EmbeddedServer
 from services.cli import gathered
 from services.cli.web import answers_page
@@ -29,7 +33,7 @@ from services.serve.on_demand import ChildOnDemand
 from services.serve.processes import all_children, gathered_roles
 from services.serve.supervisor import Supervisor
 from tests.helpers.served import until
-from workers.rq_worker import CallingWorker, ForkingWorker, ListedWorker
+from workers.rq_worker import CallingWorker, ForkingWorker, ListedWorker, run_endless
 
 GATHERED = {Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.MAINTENANCE, Role.ROBOTS}
 
@@ -165,6 +169,39 @@ def test_a_worker_in_a_thread_does_its_jobs_and_ends_at_once_when_it_is_told(que
     thread.join(30)
     assert thread.code == 0
     client.close()
+
+
+def follow(url: str, job: LeasedJob) -> int:
+    """Wait for news of the logs, run after run, as their followers do."""
+    with make_client(url, blocking_timeout=60) as client:
+        listener = LogListener(client)
+
+        def run(stopping: Callable[[], bool]) -> None:
+            while not stopping():
+                listener.wait(50)
+
+        run_endless(client, job, run, listener.stop)
+    return 0
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["thread", "process"])
+def test_what_waits_for_news_of_the_logs_ends_at_once_when_it_is_told(queue_server, alone):
+    name = f"follow-{alone}"
+    job = LeasedJob(WakeupJob(name, "follow", 600, "wait for news"), name, 10_000)
+    thread = role_thread(partial(follow, queue_server.url, job))
+    process = multiprocessing.get_context("fork").Process(
+        target=lambda: sys.exit(follow(queue_server.url, job))
+    )
+    one = process if alone else thread
+    with make_client(queue_server.url) as client:
+        one.start()
+        until(lambda: client.pubsub_numsub("logs")[0][1] == 1)
+        began = time.monotonic()
+        process.terminate() if alone else thread.stop()
+        one.join(40)
+        assert time.monotonic() - began < 20
+        assert (process.exitcode if alone else thread.code) == 0
+        until(lambda: client.pubsub_numsub("logs")[0][1] == 0)
 
 
 def test_a_worker_that_calls_another_process_takes_no_job_and_calls_it_again_while_one_waits(

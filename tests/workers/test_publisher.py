@@ -1,8 +1,10 @@
 """The publisher on a real server: what is in the logs is published, nothing that contradicts it, whoever is killed."""
 
 import logging
+import time
 from contextlib import suppress
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from redis import Redis
@@ -17,7 +19,7 @@ from infra.objects.port import ObjectStoreError
 from infra.process.failpoints import FAILPOINTS
 from infra.redis import keys
 from infra.store import watermarks
-from infra.store.channels import LogListener
+from infra.store.channels import LogListener, add_log_news
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import PublishedSizes, read_published_sizes
@@ -114,6 +116,32 @@ def test_leaves_that_are_not_durable_are_not_published(bench, monkeypatch):
         assert publisher.round() == 0
     assert bench.published(0) == []
     assert publisher.round() == 10
+
+
+def test_a_publisher_rests_until_there_is_news_and_asks_for_nothing_meanwhile(bench, monkeypatch):
+    naps: list[float] = []
+    news = LogListener(bench.client)
+    publisher = bench.publisher(news)
+    publisher.round(wait_ms=1)
+    bench.client.config_resetstat()
+    monkeypatch.setattr(publisher_module.time, "sleep", naps.append)
+    assert publisher.round(wait_ms=1_500) == 0
+    assert (naps, "cmdstat_xread" in bench.client.info("commandstats")) == ([], False)
+    bench.add(0, 1)
+    with bench.client.pipeline(transaction=False) as pipe:
+        add_log_news(pipe, [0])
+        pipe.execute()
+    assert publisher.round(wait_ms=60_000) == 1
+    assert naps == [publisher_module.PAUSE_SECONDS], "its command comes first"
+    publisher.round(wait_ms=1)
+    timer = Timer(0.2, publisher.stop)
+    timer.start()
+    began = time.monotonic()
+    monkeypatch.setattr(publisher, "_look_due", began + 60)
+    assert publisher.round(wait_ms=60_000) == 0
+    assert time.monotonic() - began < 30
+    timer.join()
+    news.close()
 
 
 def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:

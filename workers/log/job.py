@@ -166,4 +166,4 @@ def run(publisher: Publisher, queue: redis.Redis) -> None:
 
     `queue` must wait `IDLE_SECONDS` for an answer, because the worker listens with a blocking command.
     """
-    run_endless(queue, JOB, lambda stopping: publish(publisher, queue, stopping))
+    run_endless(queue, JOB, lambda stopping: publish(publisher, queue, stopping), publisher.stop)

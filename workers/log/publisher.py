@@ -118,17 +118,24 @@ BATCH: Final = 4_096
 """Most leaves of a shard that one checkpoint adds."""
 
 LOOK_SECONDS: Final = 1.0
-"""Between two looks whether there is news of the logs.
+"""Between two looks into the logs without a listener to their news, or where the last look failed."""
 
-Nothing wakes the publisher, because it would compete with the command that a leaf comes from, whose outcome is
-on its way.
+PAUSE_SECONDS: Final = 0.5
+"""From news until they are published, because the publisher would compete with the command that a leaf comes from, whose
+outcome is on its way.
 """
 
-LOST_SECONDS: Final = 5.0
-"""Between two looks into the logs without news, which may be lost."""
+LOST_SECONDS: Final = 6.0
+"""Between two looks into the logs without news, which may be lost: with every second look for closed shards."""
 
-WAIT_MS: Final = 1_000
-"""How long a round waits at most."""
+_TOGETHER_SECONDS: Final = 0.1
+"""How much later such a look may be, so that one wake-up is enough for both."""
+
+WAIT_MS: Final = 3_000
+"""How long a round waits at most, because a lease is to be renewed."""
+
+_SLEEP_SECONDS: Final = 1.0
+"""How long it sleeps at most, because nothing but news and `stop` wakes it."""
 
 RETRY_SECONDS: Final = 5.0
 """Until a shard is tried again whose objects could not be written."""
@@ -214,15 +221,34 @@ class Publisher:
             {s: one.size for s, one in self._shards.items() if new is None or s in new},
             expected=bool(new),
         )
-        self._due = looked + (self._interval if done else min(self._interval, LOOK_SECONDS))
+        # news end the wait that follows, unless the look has to be repeated
+        rests = self._news is not None and self._look_due > looked
+        pause = self._interval if done else 0.0 if rests else min(self._interval, LOOK_SECONDS)
+        self._due = looked + pause
         return done
 
+    def stop(self) -> None:
+        """Wait for no news from now on; called in another thread or by the handler of a signal."""
+        if self._news:
+            self._news.stop()
+
     def _wait(self, seconds: float) -> bool:
-        """Wait at most so long until something may be published; return whether it may."""
-        early = self._due - time.monotonic()
-        if early > 0:
-            time.sleep(min(early, seconds))
-        return early <= seconds
+        """Wait at most so long until there may be something to publish; return whether there may be."""
+        end = (began := time.monotonic()) + seconds
+        if (early := self._due - began) > 0:
+            time.sleep(slept := min(early, seconds, _SLEEP_SECONDS))
+            if slept < early:
+                return False
+        if self._news is None:
+            return True
+        due = [end, self._look_due + _TOGETHER_SECONDS, *self._retries.values()]
+        if self._recovery is not None:
+            # shards that are tried again later are no reason to look at once
+            due.append(max(self._recovery.due, began + LOOK_SECONDS))
+        if not self._news.hears(max(0.0, min(due) - time.monotonic())):
+            return time.monotonic() >= min([self._look_due, *self._retries.values()])
+        time.sleep(max(0.0, min(PAUSE_SECONDS, end - time.monotonic())))
+        return True
 
     def _restore(self) -> bool:
         """Restore some leaves of the shards that were rolled back; return whether there are any."""

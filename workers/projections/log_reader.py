@@ -139,6 +139,7 @@ class LogReader:
         if now >= self._look_due:
             self._look_due = now + LOST_SECONDS
             found = self._store.next_leaves(starts)
+        end = min(end, self._look_due)
         while not found and (left := end - time.monotonic()) > 0:
             new = news.wait(left) & starts.keys()
             found = self._store.next_leaves({shard: starts[shard] for shard in new})
