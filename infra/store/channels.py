@@ -112,7 +112,7 @@ class LogListener:
         self._is_stopped = True
         # without a connection no wait goes on
         with suppress(AttributeError, OSError):
-            self._pubsub.connection._sock.shutdown(socket.SHUT_RDWR)
+            self._pubsub.connection._sock.shutdown(socket.SHUT_RDWR)  # noqa: SLF001 - it has no other name
 
     def close(self) -> None:
         """End the subscription."""

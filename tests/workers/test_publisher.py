@@ -25,6 +25,7 @@ from infra.store.redis_store import RedisStore
 from infra.store.watermarks import PublishedSizes, read_published_sizes
 from tests.fakes.dying import Killed
 from tests.fakes.memory_store import MemoryObjects
+from workers.log import job as publisher_job
 from workers.log import publisher as publisher_module
 from workers.log.publisher import Publisher
 
@@ -180,6 +181,22 @@ def test_without_a_key_nothing_is_published_and_one_alarm_says_what_to_do(bench,
     (bench.folder / "elsewhere").rename(bench.folder / "log-key")
     publisher.begin()
     assert publisher.round() == 10
+
+
+def test_a_run_begins_anew_from_time_to_time(bench, monkeypatch):
+    (bench.folder / "log-key").rename(bench.folder / "elsewhere")
+    bench.add(0, 10)
+    monkeypatch.setattr(publisher_job, "ANEW_SECONDS", 0.05)
+    work = publisher_job._Publishing(bench.publisher())
+    monkeypatch.setattr(publisher_module, "WAIT_MS", 1)
+    assert work.step() == 0
+    (bench.folder / "elsewhere").rename(bench.folder / "log-key")
+    time.sleep(0.1)
+    assert work.step() == 10
+    trips = bench.client.info("stats")["total_reads_processed"]
+    bench.publisher()
+    begun = bench.client.info("stats")["total_reads_processed"] - trips
+    assert begun <= SHARDS + 4, "the records of all shards are read together, by both servers"
 
 
 def test_the_interval_is_kept(bench):

@@ -31,7 +31,7 @@ from infra.process.failpoints import failpoint
 from infra.store.channels import LogListener
 from infra.store.closed_shards import ClosedShard, forked, rolled_back
 from infra.store.port import NotDurable, Store
-from infra.store.watermarks import PublishedSizes
+from infra.store.watermarks import PublishedSize, PublishedSizes
 from workers.log.restore import LogRecovery
 
 Rows = Sequence[tuple[int, bytes]]
@@ -71,10 +71,12 @@ class ShardPublisher:
         """Return the index of the first published leaf that is compared with the data."""
         return self.size - len(self._writer.recent)
 
-    def compare(self, rows: Rows) -> None:
-        """Compare the last published leaves with those in the data; `ForkError` if they differ."""
+    def compare(self, rows: Rows, data: PublishedSize, queue: PublishedSize) -> None:
+        """Compare the last published leaves with those in the data; `ForkError` if they differ.
+
+        `data` and `queue` are the records of the two servers.
+        """
         shard, size = self._writer.shard, self.size
-        data, queue = self._sizes.recorded(shard)
         if size < (most := max(data.size, queue.size)):
             raise ForkError(
                 f"shard {shard}: {most} leaves were published, and the object store has a checkpoint of "
@@ -151,10 +153,10 @@ _UNRESTORED: Final = (
 
 
 class Publisher:
-    """Publishes all shards. Call `begin` with each run, and then `round` again and again.
+    """Publishes all shards. Call `begin`, and then `round` again and again; from time to time begin anew.
 
     `read_keys` raises `LogKeyError` if there is no key to sign with. `interval` is in seconds. `trim` is
-    called with each run. `recovery` closes and restores shards. Without `news` each look is into the logs.
+    called with each beginning. `recovery` closes and restores shards. Without `news` each look is into the logs.
     """
 
     def __init__(  # noqa: PLR0913 - one for each part
@@ -202,8 +204,7 @@ class Publisher:
             for shard in self._all:
                 self._stop(shard, str(error), quiet=shard > 0)
             return
-        for shard in self._all:
-            self._load(self._keys, shard)
+        self._load(self._keys, self._all)
         self._trim()
         failpoint("publish.trimmed")
 
@@ -291,20 +292,22 @@ class Publisher:
             }
         return done
 
-    def _load(self, keys: LogKeys, shard: int) -> None:
-        """Begin with a shard, and compare what is published with the data."""
+    def _load(self, keys: LogKeys, shards: Sequence[int]) -> None:
+        """Begin with shards, and compare what is published with the data."""
+        recorded = self._sizes.recorded(shards)
 
-        def load() -> int:
+        def load(shard: int) -> int:
             signers = [secret.signer(shard) for secret in keys.secrets]
             writer = LogWriter(
                 self._objects, shard, signers, [shard_key(key, shard) for key in keys.public]
             )
             made = ShardPublisher(writer, self._sizes)
-            made.compare(self._store.leaves(shard, made.overlap, BATCH))
+            made.compare(self._store.leaves(shard, made.overlap, BATCH), *recorded[shard])
             self._shards[shard] = made
             return 0
 
-        self._guarded(shard, load)
+        for shard in shards:
+            self._guarded(shard, partial(load, shard))
 
     def _reload(self) -> None:
         """Begin again with the shards whose time has come."""
@@ -313,7 +316,7 @@ class Publisher:
             del self._retries[shard]
             self._look_due = 0.0
             if self._keys is not None:
-                self._load(self._keys, shard)
+                self._load(self._keys, [shard])
 
     def _guarded(self, shard: int, work: Callable[[], int]) -> int:
         """Do something with a shard; stop it after an error, with a sentence for the operator."""
