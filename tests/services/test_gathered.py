@@ -223,7 +223,10 @@ def test_a_worker_that_calls_another_process_takes_no_job_and_calls_it_again_whi
 
     thread = role_thread(work, "robots")
     thread.start()
-    until(lambda: any(one["cmd"] == "blmove" for one in client.client_list()))
+    until(lambda: client.info("clients")["blocked_clients"] == 2)
+    asked = client.info("commandstats")["cmdstat_blmove"]["calls"]
+    time.sleep(2.5)
+    assert client.info("commandstats")["cmdstat_blmove"]["calls"] == asked, "it rests"
     for number, name in enumerate("ba", 1):
         job = queues[name].enqueue_call("job", timeout=60)
         until(lambda number=number: len(begun) == number)
