@@ -10,7 +10,7 @@ every reader treats one with more time left than it can have as expired.
 """
 
 from asyncio import to_thread
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
@@ -75,7 +75,11 @@ class Leases(Generic[What]):
 
     def request(self, what: What) -> bool:
         """Wake the holder of a lease, or request a run; return whether this enqueued it."""
-        if not scripts.call(self._client, *_request_call(what, self.lease_ms)):
+        return self._enqueue(what, scripts.call(self._client, *_request_call(what, self.lease_ms)))
+
+    def _enqueue(self, what: What, reply: Any) -> bool:
+        """Enqueue a run where the reply to a request says so; return whether it does."""
+        if not reply:
             return False
         failpoint("wake.wanted")
         self._wake(what)
@@ -153,6 +157,13 @@ class Leases(Generic[What]):
 
     def _call(self, script: scripts.Script, what: What, *args: scripts.Arg) -> Any:
         return scripts.call(self._client, script, [keys.lease(what), keys.lease_mark(what)], args)
+
+
+def request_all(client: redis.Redis, wanted: Sequence[tuple[Leases[What], What]]) -> None:
+    """Request runs under leases that are all on the server of `client`, in one round trip."""
+    calls = [_request_call(what, leases.lease_ms) for leases, what in wanted]
+    for (leases, what), reply in zip(wanted, scripts.call_all(client, calls), strict=True):
+        leases._enqueue(what, reply)  # noqa: SLF001 - the reply to its request
 
 
 LaneLeases: TypeAlias = Leases[Lane]

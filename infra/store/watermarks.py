@@ -115,8 +115,8 @@ class PublishedSizes:
     def recorded(self, shards: Sequence[int]) -> dict[int, tuple[PublishedSize, PublishedSize]]:
         """Return the records of each of these shards, beside the data and on the queue server."""
         read = published_sizes_read(shards)
-        pairs = zip(read_one(self._data, read), read_one(self._queue, read), strict=True)
-        return dict(zip(shards, pairs, strict=True))
+        data, queue = read_one(self._data, read), read_one(self._queue, read)
+        return dict(zip(shards, zip(data, queue, strict=True), strict=True))
 
 
 def read_published_sizes(client: redis.Redis, shards: int) -> list[PublishedSize]:

@@ -18,6 +18,7 @@ from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.redis.keys import Lane
+from infra.redis.rq_jobs import queue_key
 from infra.store import async_gateway
 from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
 from infra.store.gateway import submission_of
@@ -25,7 +26,7 @@ from infra.store.layout import LAYOUT_SECONDS, Layout
 from infra.store.leases import LEASE_MS, REQUESTED, AsyncLaneLeases, LaneLeases, LeaseResult
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
-from infra.store.rq_wakeup import enqueue_drain
+from infra.store.rq_wakeup import LeasedJob, WakeupJob, enqueue_drain, request_jobs
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
@@ -158,6 +159,21 @@ def test_a_drain_that_lingers_looks_for_other_jobs_however_rarely_its_server_tur
         lanes.request(LANE)
         with lanes.waiting(LANE, 5) as is_woken:
             assert is_woken(5)
+
+
+def test_runs_of_several_jobs_are_requested_in_one_round_trip(bench):
+    jobs = [
+        LeasedJob(WakeupJob(name, name, 600, name), name, 10_000) for name in ("first", "second")
+    ]
+    request_jobs(bench.queue, jobs)  # scripts are known from now on
+    assert [bench.queue.llen(queue_key(name)) for name in ("first", "second")] == [1, 1]
+    for name in ("first", "second"):
+        bench.queue.set(keys.lease(name), "a run", px=10_000)
+    reads = bench.queue.info("stats")["total_reads_processed"]
+    request_jobs(bench.queue, jobs)
+    assert bench.queue.info("stats")["total_reads_processed"] == reads + 2, "one is this look"
+    assert [bench.queue.llen(keys.wakeups(name)) for name in ("first", "second")] == [1, 1]
+    assert [bench.queue.llen(queue_key(name)) for name in ("first", "second")] == [1, 1]
 
 
 HOURS_MS = 3_600_000
