@@ -67,7 +67,7 @@ class LogListener:
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self._pubsub: Any = None  # redis-py types no part of it
-        self._is_stopped = False
+        self.is_stopped = False
 
     def wait(self, seconds: float) -> set[int]:
         """Return the shards with news since the last call; wait at most so long for the first message.
@@ -85,7 +85,7 @@ class LogListener:
                 message = self._pubsub.get_message()
         except (redis.ConnectionError, redis.TimeoutError) as error:
             # also where nobody has read for long, because then the server ends the connection
-            if not self._is_stopped:
+            if not self.is_stopped:
                 logger.info("the news of the logs can't be heard (%s); subscribing again", error)
             self.close()
         return shards
@@ -98,18 +98,18 @@ class LogListener:
         heard = True
         with LIVENESS.waiting(), suppress(redis.ConnectionError, redis.TimeoutError):
             heard = bool(self._pubsub.connection.can_read(timeout=seconds))
-        return heard and not self._is_stopped
+        return heard and not self.is_stopped
 
     def _can_hear(self) -> bool:
         """Subscribe, if that has not been done; return False for one that was stopped."""
-        if self._pubsub is None and not self._is_stopped:
+        if self._pubsub is None and not self.is_stopped:
             self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
             self._pubsub.subscribe(CHANNEL)
-        return not self._is_stopped
+        return not self.is_stopped
 
     def stop(self) -> None:
         """End each wait at once from now on, also one that goes on in another thread, or that a signal interrupts."""
-        self._is_stopped = True
+        self.is_stopped = True
         # without a connection no wait goes on
         with suppress(AttributeError, OSError):
             self._pubsub.connection._sock.shutdown(socket.SHUT_RDWR)  # noqa: SLF001 - it has no other name

@@ -16,14 +16,15 @@ import pytest
 from rq import Queue
 from rq.serializers import JSONSerializer
 
+from infra.durability.durability import Mode
 from infra.health.heartbeats import Role
 from infra.process import liveness
 from infra.process.liveness import LivenessMonitor, ThreadLiveness
 from infra.process.role_thread import RoleThread, shown_role
 from infra.redis.clients import make_client
 from infra.settings.settings import Settings
-from infra.store.channels import LogListener
-from infra.store.rq_wakeup import LeasedJob, WakeupJob
+from infra.store.layout import Layout
+from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.cli import gathered
 from services.cli.web import answers_page
@@ -33,7 +34,11 @@ from services.serve.on_demand import ChildOnDemand
 from services.serve.processes import all_children, gathered_roles
 from services.serve.supervisor import Supervisor
 from tests.helpers.served import until
-from workers.rq_worker import CallingWorker, ForkingWorker, ListedWorker, run_endless
+from workers.projections import job as projections_job
+from workers.projections import log_reader
+from workers.projections import worker as projections_worker
+from workers.projections.worker import ProjectionWorker
+from workers.rq_worker import CallingWorker, ForkingWorker, ListedWorker
 
 GATHERED = {Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.MAINTENANCE, Role.ROBOTS}
 
@@ -171,29 +176,27 @@ def test_a_worker_in_a_thread_does_its_jobs_and_ends_at_once_when_it_is_told(que
     client.close()
 
 
-def follow(url: str, job: LeasedJob) -> int:
-    """Wait for news of the logs, run after run, as their followers do."""
+def follow(url: str) -> int:
+    """Follow the logs, run after run."""
     with make_client(url, blocking_timeout=60) as client:
-        listener = LogListener(client)
-
-        def run(stopping: Callable[[], bool]) -> None:
-            while not stopping():
-                listener.wait(50)
-
-        run_endless(client, job, run, listener.stop)
+        store = RedisStore(client, Mode.NONE)
+        projections_job.run(ProjectionWorker(store, client), client)
     return 0
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["thread", "process"])
-def test_what_waits_for_news_of_the_logs_ends_at_once_when_it_is_told(queue_server, alone):
-    name = f"follow-{alone}"
-    job = LeasedJob(WakeupJob(name, "follow", 600, "wait for news"), name, 10_000)
-    thread = role_thread(partial(follow, queue_server.url, job))
+def test_what_waits_for_news_of_the_logs_ends_at_once_when_it_is_told(
+    queue_server, alone, monkeypatch
+):
+    monkeypatch.setattr(projections_worker, "LOOK_SECONDS", 50.0)
+    monkeypatch.setattr(log_reader, "LOST_SECONDS", 50.0)
+    thread = role_thread(partial(follow, queue_server.url))
     process = multiprocessing.get_context("fork").Process(
-        target=lambda: sys.exit(follow(queue_server.url, job))
+        target=lambda: sys.exit(follow(queue_server.url))
     )
     one = process if alone else thread
     with make_client(queue_server.url) as client:
+        RedisStore(client, Mode.NONE).create(Layout(2, 1))
         one.start()
         until(lambda: client.pubsub_numsub("logs")[0][1] == 1)
         began = time.monotonic()

@@ -140,7 +140,7 @@ class LogReader:
             self._look_due = now + LOST_SECONDS
             found = self._store.next_leaves(starts)
         end = min(end, self._look_due)
-        while not found and (left := end - time.monotonic()) > 0:
+        while not (found or news.is_stopped) and (left := end - time.monotonic()) > 0:
             new = news.wait(left) & starts.keys()
             found = self._store.next_leaves({shard: starts[shard] for shard in new})
         self._awaited = starts, found
