@@ -169,13 +169,14 @@ class LeasedRun(Generic[What]):
         If the wake-up is lost, the scheduler finds the work and sends another.
         """
         end = time.monotonic() + self._linger
-        others = self._signs is not None and self._signs.others_wait
-        while not others and (left := end - time.monotonic()) > 0 and not self.is_over:
-            woken, others = self._leases.wait(self._what, min(left, _SLICE_SECONDS))
-            if woken:
-                return True
-            if not self.renew():
-                break
+        if self._signs is None or self._signs.others_wait or not self._linger:
+            return False
+        with self._leases.waiting(self._what, self._linger) as is_woken:
+            while (left := end - time.monotonic()) > 0 and not self.is_over:
+                if is_woken(min(left, _SLICE_SECONDS)):
+                    return True
+                if self._leases.others_wait() or not self.renew():
+                    break
         return False
 
     def _pass(self, point: str) -> None:

@@ -2,6 +2,8 @@
 
 import logging
 import os
+import select
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +25,7 @@ from rq.worker import BaseWorker, WorkerStatus
 
 from infra.process.liveness import LIVENESS
 from infra.process.role_thread import this_role_thread
+from infra.redis.clients import ANSWER_TIMEOUT
 from infra.store.rq_wakeup import LeasedJob
 
 logger = logging.getLogger(__name__)
@@ -30,8 +33,11 @@ logger = logging.getLogger(__name__)
 IDLE_SECONDS: Final = 60
 """How long a worker's registration outlives its last sign of life."""
 
-_LOOK_SECONDS: Final = 2
-"""How often a worker of several queues looks at all of them."""
+_LOOK_SECONDS: Final = 1
+"""How often a worker of several queues looks at all of them, and at most a second more: when its server turns."""
+
+_WATCH_SECONDS: Final = 10
+"""How long a worker that takes no job waits for one, before it does what is due between jobs."""
 
 _AWAY_SECONDS: Final = 0.2
 """How often a lost server is tried again."""
@@ -116,7 +122,9 @@ class _LockedWorker(BaseWorker):
         self._waits_on: int | None = None
         """The server's number of the connection on which a thread waits for jobs."""
         self.between_jobs: Callable[[], None] = lambda: None
-        """Called before a job and after it, and every few seconds without one."""
+        """Called before a job and after it, and now and then without one."""
+        self.at_stop: Callable[[], None] = lambda: None
+        """Called when the worker is asked to end, to end what its job waits for."""
 
     def _set_ip_address(self, connection: redis.Redis) -> None:
         """Look the address up in the list of clients, as RQ 2 did.
@@ -133,6 +141,11 @@ class _LockedWorker(BaseWorker):
         else:
             thread.call_at_stop(self._end_thread)
 
+    def handle_warm_shutdown_request(self) -> None:
+        """End what the job waits for, in the handler of a signal."""
+        super().handle_warm_shutdown_request()  # type: ignore[no-untyped-call]
+        self.at_stop()
+
     @property
     def is_asked_to_end(self) -> bool:
         """Whether the thread of this worker is to end; in a process of its own RQ's signal handler ends it."""
@@ -141,6 +154,7 @@ class _LockedWorker(BaseWorker):
     def _end_thread(self) -> None:
         """End after the current job; called in another thread, while this one may wait for the next job."""
         self._stop_requested = True
+        self.at_stop()
         # a thread that can't be woken is left behind by the process that ends
         with suppress(redis.RedisError):
             if self._waits_on is not None:
@@ -216,13 +230,18 @@ class ListedWorker(_LockedWorker, SimpleWorker):
 
 
 def run_endless(
-    queue: redis.Redis, job: LeasedJob, run: Callable[[Callable[[], bool]], object]
+    queue: redis.Redis,
+    job: LeasedJob,
+    run: Callable[[Callable[[], bool]], object],
+    stop: Callable[[], None],
 ) -> None:
     """Request a job and run it, again and again until SIGTERM or SIGINT, or until Redis goes away.
 
-    `run` is called with a function that returns whether it should end.
+    `run` is called with a function that returns whether it should end, and `stop` when that begins to return
+    True, to end what `run` waits for: in another thread, or by the handler of a signal.
     """
     worker = ListedWorker(queue, job.wakeup.queue, {job.wakeup.function: lambda: run(stopping)})
+    worker.at_stop = stop
 
     def stopping() -> bool:
         return worker.stopping
@@ -248,6 +267,9 @@ class CallingWorker(_LockedWorker, SimpleWorker):
         super().__init__(client, queue, {}, *others)
         self._begin = begin
         self._is_at_work = is_at_work
+        self._watching: list[Any] = []
+        """The connections on which it waits for jobs, one for each queue."""
+        self.at_stop = self._stop_watching
         watched: Any = type("WatchedQueue", (Queue,), {"dequeue_any": self._watch})
         self.queue_class = watched
 
@@ -270,14 +292,54 @@ class CallingWorker(_LockedWorker, SimpleWorker):
         raise DequeueTimeout(timeout, ", ".join(queue.name for queue in queues))
 
     def _finds_job(self, keys: Sequence[str]) -> bool:
-        """Return whether a job waits; wait a little for one in the first queue."""
-        first, *others = keys
-        # a move from the head of a list to its head waits for a job, and leaves it there
-        with self.connection.pipeline(transaction=False) as pipe:
-            pipe.blmove(first, first, _LOOK_SECONDS, "LEFT", "LEFT")
-            for key in others:
-                pipe.llen(key)
-            return any(pipe.execute())
+        """Return whether a job waits in a queue; wait for one, but not long."""
+        pool = self.connection.connection_pool
+        waiting: dict[int, Any] = {}
+        try:
+            for key in keys:
+                connection: Any = pool.get_connection()
+                self._watching.append(connection)
+                # a move from the head of a list to its head waits for a job, and leaves it there
+                connection.send_command("BLMOVE", key, key, "LEFT", "LEFT", _WATCH_SECONDS)
+                waiting[connection._sock.fileno()] = connection  # noqa: SLF001 - it has no other name
+            # from now on `_stop_watching` ends the wait
+            return not self.is_asked_to_end and self._is_answered_with_job(waiting)
+        except redis.ConnectionError:
+            if not self.is_asked_to_end:
+                raise
+            return False
+        finally:
+            for connection in self._watching:
+                # one that is not answered yet
+                if connection in waiting.values():
+                    connection.disconnect()
+                pool.release(connection)
+            self._watching = []
+
+    def _is_answered_with_job(self, waiting: dict[int, Any]) -> bool:
+        """Return whether a connection is answered with a job; those that are answered leave `waiting`."""
+        poll = select.poll()
+        for file in waiting:
+            poll.register(file, select.POLLIN)
+        while waiting:
+            with LIVENESS.waiting():
+                ready = poll.poll(1_000 * (_WATCH_SECONDS + ANSWER_TIMEOUT))
+            if not ready:
+                raise redis.TimeoutError("the server of the queue does not answer")
+            for file, _ in ready:
+                poll.unregister(file)
+                # it stays there while it fails
+                job = waiting[file].read_response()
+                del waiting[file]
+                if job is not None:
+                    return True
+        return False
+
+    def _stop_watching(self) -> None:
+        for connection in self._watching:
+            # one without a socket is not waited for
+            with suppress(AttributeError, OSError):
+                connection._sock.shutdown(socket.SHUT_RDWR)  # noqa: SLF001 - it has no other name
 
 
 class ForkingWorker(_LockedWorker, Worker):

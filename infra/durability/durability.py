@@ -275,9 +275,12 @@ def _fault_of_replicas_settings(one: _AskedServer) -> str:
 def _settings(one: _AskedServer) -> Mapping[str, str]:
     """Return the settings of a server, as they are noted unless the watch asks."""
     server = str(one.information.get("run_id"))
-    noted = one.notes.settings(server) if one.notes else None
-    if noted and one.occasion is not Occasion.WATCH:
-        return noted
+
+    def noted() -> Mapping[str, str] | None:
+        return one.notes.settings(server) if one.notes else None
+
+    if one.occasion is not Occasion.WATCH and (found := noted()):
+        return found
 
     def ask() -> Any:
         try:
@@ -289,14 +292,14 @@ def _settings(one: _AskedServer) -> Mapping[str, str]:
             ) from error
 
     try:
-        found: Mapping[str, str] = _ask("CONFIG GET", ask)
+        asked: Mapping[str, str] = _ask("CONFIG GET", ask)
     except DurabilityError as error:
-        if noted and isinstance(error.__cause__, NoPermissionError):
-            return noted
+        if isinstance(error.__cause__, NoPermissionError) and (found := noted()):
+            return found
         raise
     if one.notes and one.occasion is Occasion.WATCH:
-        one.notes.write_settings(server, found)
-    return found
+        one.notes.write_settings(server, asked)
+    return asked
 
 
 def _sync_fault(one: _AskedServer) -> str:

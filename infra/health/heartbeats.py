@@ -14,11 +14,11 @@ was killed, hangs, or can't reach one of the two servers.
 import logging
 import os
 import socket
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from enum import StrEnum
-from threading import Event, Thread
-from typing import Any, Final, Self
+from threading import Event, Lock, Thread
+from typing import Any, Final
 
 import msgspec
 import redis
@@ -143,16 +143,19 @@ class Heartbeat:
 
     def write(self, data: redis.Redis, queue: redis.Redis) -> None:
         """Write a heartbeat. The first removes those of processes that this one replaces."""
-        now = time_ms(data)
+        write_together([self], data, queue)
+
+    def add(self, pipe: Any, queue: redis.Redis, now: int) -> None:
+        """Add the next heartbeat to a pipeline to the queue's server; `now` is in ms by the other server's clock."""
         if not self._beat.started:
             self._beat = replace(self._beat, started=now)
             self._forget_others(queue, now)
         rare = self._written % _RARELY == 0
         lost = tuple(self._lost_shards()) if rare else self._beat.lost_shards
         self._beat = replace(self._beat, at=now, lost_shards=lost)
-        queue.hset(keys.HEARTBEATS, self._beat.field, _ENCODER.encode(self._beat))
+        pipe.hset(keys.HEARTBEATS, self._beat.field, _ENCODER.encode(self._beat))
         if rare:
-            queue.expire(keys.HEARTBEATS, FORGOTTEN_SECONDS)
+            pipe.expire(keys.HEARTBEATS, FORGOTTEN_SECONDS)
         self._written += 1
 
     def _forget_others(self, queue: redis.Redis, now: int) -> None:
@@ -170,47 +173,83 @@ class Heartbeat:
         queue.hdel(keys.HEARTBEATS, self._beat.field)
 
 
+def write_together(beats: Sequence[Heartbeat], data: redis.Redis, queue: redis.Redis) -> None:
+    """Write heartbeats of one process, each of another role, in one round trip to each server."""
+    now = time_ms(data)
+    with queue.pipeline(transaction=False) as pipe:
+        for beat in beats:
+            beat.add(pipe, queue, now)
+        pipe.execute()
+
+
 class HeartbeatThread:
-    """Writes heartbeats from another thread while entered.
+    """Writes heartbeats of this process from a thread of its own, while there are any; those of several roles together.
 
     Each of `connect` returns a client, of the server of the matches and of the queue's, and is called again when a
     server was lost.
     """
 
     def __init__(
-        self,
-        connect: tuple[Callable[[], redis.Redis], Callable[[], redis.Redis]],
-        heartbeat: Heartbeat,
+        self, connect: tuple[Callable[[], redis.Redis], Callable[[], redis.Redis]]
     ) -> None:
         self._connect_data, self._connect_queue = connect
-        self._heartbeat = heartbeat
-        self._stop = Event()
-        self._begun = Event()
-        self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
+        self._lock = Lock()
+        self._beats: dict[Heartbeat, Event] = {}
+        """What is written, each with what is set once it was."""
+        self._ended: list[Heartbeat] = []
+        """What is to be removed."""
+        self._changed = Event()
+        self._thread: Thread | None = None
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._begun.wait(_JOIN_SECONDS)  # so that the doctor knows of the process when it serves
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join(_JOIN_SECONDS)
+    @contextmanager
+    def beating(self, heartbeat: Heartbeat) -> Iterator[None]:
+        """Write a heartbeat while entered, and remove it afterwards."""
+        begun = Event()
+        with self._lock:
+            self._beats[heartbeat] = begun
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
+                self._thread.start()
+            thread = self._thread
+        self._changed.set()
+        begun.wait(_JOIN_SECONDS)  # so that the doctor knows of the process when it serves
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._beats[heartbeat]
+                self._ended.append(heartbeat)
+                is_last = not self._beats
+            self._changed.set()
+            if is_last:
+                thread.join(_JOIN_SECONDS)
 
     def _run(self) -> None:
-        while not self._stop.is_set():
+        while True:
             # the process is silent then, which the doctor shows
             with (
                 suppress(RedisError, OSError, LookupError, NotRunningError),
                 self._connect_data() as data,
                 self._connect_queue() as queue,
             ):
-                self._go_on(data, queue)
-            self._stop.wait(EVERY_SECONDS)
+                while self._write(data, queue):
+                    self._changed.wait(EVERY_SECONDS)
+            with self._lock:
+                if not self._beats:
+                    self._ended, self._thread = [], None
+                    return
+            self._changed.wait(EVERY_SECONDS)
 
-    def _go_on(self, data: redis.Redis, queue: redis.Redis) -> None:
-        while not self._stop.is_set():
-            self._heartbeat.write(data, queue)
-            self._begun.set()
-            self._stop.wait(EVERY_SECONDS)
-        self._heartbeat.remove(queue)
+    def _write(self, data: redis.Redis, queue: redis.Redis) -> bool:
+        """Write and remove what is to be; return whether something is to be written later."""
+        self._changed.clear()
+        with self._lock:
+            beats, ended = dict(self._beats), self._ended
+            self._ended = []
+        for heartbeat in ended:
+            heartbeat.remove(queue)
+        if beats:
+            write_together(list(beats), data, queue)
+        for begun in beats.values():
+            begun.set()
+        return bool(beats)

@@ -1,4 +1,4 @@
-"""Liveness of child processes: a child writes a byte, at most one in two seconds, once its main thread made progress.
+"""Liveness of child processes: a child writes a byte, at most one in four seconds, once its main thread made progress.
 
 Progress is a reply of a server, another decision, or a turn of the event loop; waiting for a server counts as
 progress, because that has its own limit (`infra.redis.clients`): so a slow or stopped server makes no process that
@@ -41,16 +41,17 @@ Listener: TypeAlias = Callable[[bytes], object]
 VARIABLE: Final = "MATCHPOST_LIVENESS_FD"
 """Environment variable with the descriptor for the bytes; not a setting."""
 
-BEAT_SECONDS: Final = 2.0
+BEAT_SECONDS: Final = 4.0
+"""Between two signs, and between two looks for them."""
 
-SILENCE_SECONDS: Final = 25.0
-"""How long a process that could run may make no progress before it counts as hung."""
+SILENCE_SECONDS: Final = 19.0
+"""How long a process that could run may make no progress before it counts as hung, after two looks without a sign."""
 
 START_SECONDS: Final = 120.0
 """The same for a process that was just started, until its first progress."""
 
-_COUNTED_SECONDS: Final = 2.0
-"""The most that counts of the time between two looks of the parent, which come about every two seconds."""
+_COUNTED_SECONDS: Final = BEAT_SECONDS
+"""The most that counts of the time between two looks of the parent."""
 
 
 class ThreadLiveness:
@@ -121,7 +122,7 @@ class LivenessMonitor:
             watched.steps += 1
 
     async def watch_loop(self) -> None:
-        """Note progress every two seconds while the event loop turns; never returns."""
+        """Note progress again and again while the event loop turns; never returns."""
         while True:
             self.step()
             await asyncio.sleep(BEAT_SECONDS)
@@ -161,7 +162,7 @@ class LivenessMonitor:
     def beat(self) -> None:
         """Send a sign of each watched thread that goes on, and of the process once all went on since its last sign.
 
-        Not only if all do at once: each looks for work in its own rhythm, every two seconds or so.
+        Not only if all do at once: each looks for work in its own rhythm, every few seconds.
         """
         watched = [
             self._main,

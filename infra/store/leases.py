@@ -10,7 +10,8 @@ every reader treats one with more time left than it can have as expired.
 """
 
 from asyncio import to_thread
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -74,7 +75,11 @@ class Leases(Generic[What]):
 
     def request(self, what: What) -> bool:
         """Wake the holder of a lease, or request a run; return whether this enqueued it."""
-        if not scripts.call(self._client, *_request_call(what, self.lease_ms)):
+        return self._enqueue(what, scripts.call(self._client, *_request_call(what, self.lease_ms)))
+
+    def _enqueue(self, what: What, reply: Any) -> bool:
+        """Enqueue a run where the reply to a request says so; return whether it does."""
+        if not reply:
             return False
         failpoint("wake.wanted")
         self._wake(what)
@@ -117,16 +122,48 @@ class Leases(Generic[What]):
         found: Any = self._client.get(keys.lease_mark(what))
         return found or b""
 
-    def wait(self, what: What, seconds: float) -> tuple[bool, bool]:
-        """Wait so long for a wake-up; return whether one came, and whether another job waits."""
-        with self._client.pipeline(transaction=False) as pipe:
-            pipe.blpop(keys.wakeups(what), timeout=seconds)
-            pipe.llen(self._queue)
-            woken, waiting = pipe.execute()
-        return woken is not None, bool(waiting)
+    def others_wait(self) -> bool:
+        """Return whether another job waits for a worker of the queue."""
+        return bool(self._client.llen(self._queue))
+
+    @contextmanager
+    def waiting(self, what: What, seconds: float) -> Iterator[Callable[[float], bool]]:
+        """Wait for a wake-up for about so long, while entered.
+
+        What is yielded waits so many seconds of that time, and returns whether one came. A wake-up that comes at the
+        very end may be lost, so release the lease and look for work after it.
+        """
+        # the server's own timeouts wait for a turn of it, which are rare, so the end is seen here
+        connection: Any = self._client.connection_pool.get_connection()
+        try:
+            connection.send_command("BLPOP", keys.wakeups(what), seconds)
+            answered = False
+
+            def is_woken(part: float) -> bool:
+                nonlocal answered
+                if answered or not connection.can_read(part):
+                    return False
+                answered = True
+                return connection.read_response() is not None
+
+            yield is_woken
+            if not answered:
+                connection.disconnect()
+        except BaseException:
+            connection.disconnect()
+            raise
+        finally:
+            self._client.connection_pool.release(connection)
 
     def _call(self, script: scripts.Script, what: What, *args: scripts.Arg) -> Any:
         return scripts.call(self._client, script, [keys.lease(what), keys.lease_mark(what)], args)
+
+
+def request_all(client: redis.Redis, wanted: Sequence[tuple[Leases[What], What]]) -> None:
+    """Request runs under leases that are all on the server of `client`, in one round trip."""
+    calls = [_request_call(what, leases.lease_ms) for leases, what in wanted]
+    for (leases, what), reply in zip(wanted, scripts.call_all(client, calls), strict=True):
+        leases._enqueue(what, reply)  # noqa: SLF001 - the reply to its request
 
 
 LaneLeases: TypeAlias = Leases[Lane]

@@ -160,6 +160,10 @@ class RedisStore:
                 pipe.xlen(keys.inbox(shard))
             return sum(pipe.execute())
 
+    def counted_now(self) -> int:
+        """Return the time in ms, by this machine's count since the server was last asked."""
+        return self._time.now(self._client)
+
     def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
         """Return the time and the news of the shards."""
         now = self._time.counted()

@@ -9,7 +9,7 @@ import redis
 
 from infra.redis.keys import Lane
 from infra.redis.rq_jobs import COMMANDS, DRAIN, SUSPENDED, queue_key
-from infra.store.leases import Leases
+from infra.store.leases import Leases, request_all
 
 FAILURE_SECONDS: Final = 3600
 
@@ -73,6 +73,11 @@ class LeasedJob(NamedTuple):
     def request(self, queue: redis.Redis) -> None:
         """Wake the run that goes on, or request one."""
         self.leases(queue).request(self.lease)
+
+
+def request_jobs(queue: redis.Redis, jobs: Sequence[LeasedJob]) -> None:
+    """Wake the runs of jobs that go on, or request them, in one round trip."""
+    request_all(queue, [(job.leases(queue), job.lease) for job in jobs])
 
 
 def enqueue_drain(client: redis.Redis, lane: Lane) -> None:

@@ -112,13 +112,11 @@ class PublishedSizes:
         """Record why a shard's log is not published."""
         scripts.set_fields(self._data, keys.published(shard), {"fault": fault})
 
-    def recorded(self, shard: int) -> tuple[PublishedSize, PublishedSize]:
-        """Return the records of a shard beside the data and on the queue server."""
-        data, queue = (
-            _read(client.hmget(keys.published(shard), *_FIELDS))
-            for client in (self._data, self._queue)
-        )
-        return data, queue
+    def recorded(self, shards: Sequence[int]) -> dict[int, tuple[PublishedSize, PublishedSize]]:
+        """Return the records of each of these shards, beside the data and on the queue server."""
+        read = published_sizes_read(shards)
+        data, queue = read_one(self._data, read), read_one(self._queue, read)
+        return dict(zip(shards, zip(data, queue, strict=True), strict=True))
 
 
 def read_published_sizes(client: redis.Redis, shards: int) -> list[PublishedSize]:

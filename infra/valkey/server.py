@@ -85,8 +85,8 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "stream-node-max-bytes": "4096",
     "stream-node-max-entries": "100",
     "latency-monitor-threshold": "100",  # milliseconds; LATENCY shows slower events
-    # turns of its own a second: only the end of a long timeout waits for one
-    "hz": "2",
+    # turns of its own a second, the fewest: only the end of a long timeout waits for one
+    "hz": "1",
 }
 
 
@@ -447,8 +447,6 @@ _QUEUE_SETTINGS: Final[Mapping[str, str]] = {
     "maxmemory": "128mb",
     # a job or a lease that is dropped is repeated, and a refused write would stop all drains
     "maxmemory-policy": "allkeys-lru",
-    # so that a run that lingers looks on time whether other jobs wait
-    "hz": "4",
 }
 
 

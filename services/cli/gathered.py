@@ -40,6 +40,7 @@ def run(settings: Settings) -> int:
         tick=lambda: None,
         tick_interval=_REST_SECONDS,
         stop_deadline=_STOP_SECONDS,
+        watches=False,
     ).run(started=LIVENESS.serving)
     return EXIT_OK
 

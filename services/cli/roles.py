@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import redis
 
-from infra.health.heartbeats import HeartbeatThread, Role
+from infra.health.heartbeats import Role
 from infra.process.role_thread import this_role_thread
 from infra.settings.settings import Settings
 from infra.store.layout import read_layout
@@ -67,7 +67,7 @@ class RoleProcess(NamedTuple):
 
     def beating(
         self, *, mail_key: str = "", lost: Callable[[], Sequence[int]] = tuple
-    ) -> HeartbeatThread:
+    ) -> AbstractContextManager[None]:
         """Return a context manager that writes the heartbeat."""
         return heartbeating(self.settings, self.role, mail_key=mail_key, lost=lost)
 

@@ -14,6 +14,7 @@ from infra.health.heartbeats import EVERY_SECONDS, Heartbeat, Role
 from infra.process.intervals import every, seldom_if_quiet
 from infra.process.liveness import LIVENESS
 from infra.store.draw_texts import DrawTexts
+from infra.store.rq_wakeup import request_jobs
 from infra.store.server_clock import ServerClockRecord
 from infra.store.store_calls import repair_due
 from services import __version__
@@ -72,7 +73,10 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
     """Return all that a tick does, in order."""
     data, store, lanes, hour = parts.data, parts.store, parts.lanes, parts.settings.dump_hour
     repair = partial(repair_due, data, store.shards)
-    publish = every(REQUEST_SECONDS, partial(log_job.JOB.request, parts.queue))
+    endless = [
+        projections_job.JOB,
+        *([log_job.JOB] if parts.settings.durability.durable else []),
+    ]
     scheduler = Scheduler(store, lanes, clock_check=check, repair=repair)
 
     # cases and tournaments follow from commits, and from none of moves; what is to be repeated may wait
@@ -82,7 +86,7 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
         # the first, because a tick that fails keeps those after it from being called
         parts.durability_watch().tick,
         scheduler.tick,
-        every(REQUEST_SECONDS, partial(projections_job.JOB.request, parts.queue)),
+        every(REQUEST_SECONDS, partial(request_jobs, parts.queue, endless)),
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         seldom_if_quiet(
             QUIET_SECONDS, EvidenceWakeup(parts.cases, parts.queue).tick, but_for_moves
@@ -93,14 +97,14 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
             if hour != "off"
             else []
         ),
-        *([publish] if parts.settings.durability.durable else []),
         LossCheck(data, parts.queue, store.shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
         seldom_if_quiet(QUIET_SECONDS, TournamentManager(store, lanes, data).tick, but_for_moves),
     ]
     if parts.settings.robots:
         wait = parts.settings.robot_seconds
-        robots = RobotWakeup(data, parts.queue, partial(parts.time.now, data), wait)
+        # the tick of the scheduler has asked for the time, together with the news
+        robots = RobotWakeup(data, parts.queue, store.counted_now, wait)
         quiet = partial(_has_no_turns, robots, scheduler)
         ticks.append(seldom_if_quiet(QUIET_SECONDS, robots.tick, quiet))
     wakeup = mailer_wakeup(parts)

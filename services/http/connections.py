@@ -7,9 +7,10 @@ because each of them is a file that another client needs.
 
 import asyncio
 import json
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
+from email.utils import formatdate
 from functools import partial
 from types import FrameType
 from typing import Any, Final, cast
@@ -21,6 +22,7 @@ from uvicorn.protocols.http.httptools_impl import (
     HttpToolsProtocol,
     RequestResponseCycle,
 )
+from uvicorn.server import ServerState
 
 from domain.errors import Code
 from infra.people.rate_limits import SecurityEvent, note_security
@@ -29,9 +31,6 @@ from services.http.requests import network_of
 
 _GRACE_SECONDS: Final = 1
 """How long answers under way may take when the process is to end: less than `serve` waits for it."""
-
-_TICK_SECONDS: Final = 1.0
-"""Between two looks whether the process should end, and how often the date of answers is set."""
 
 _RESERVED_FILES: Final = 200
 """Files that a process needs beside its connections: to Valkey, for logs and for modules."""
@@ -341,24 +340,44 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
+class _DatedState(ServerState):
+    """What the connections of a process share; the date of answers is found when one begins, so that no timer is needed."""
+
+    _second = -1
+    _headers: Sequence[tuple[bytes, bytes]] = ()
+
+    @property
+    def default_headers(self) -> list[tuple[bytes, bytes]]:
+        """The headers that each answer has."""
+        if (now := int(time.time())) != self._second:
+            self._second = now
+            self._headers = [(b"date", formatdate(now, usegmt=True).encode())]
+        return [*self._headers]
+
+    @default_headers.setter
+    def default_headers(self, headers: object) -> None:
+        """Ignore what uvicorn sets."""
+
+
 class QuietServer(uvicorn.Server):
-    """uvicorn's server, which looks once a second whether to end, and at once after a signal.
+    """uvicorn's server, which rests until a signal asks it to end.
 
     uvicorn itself looks ten times a second, which is most of what an idle process does.
     """
 
     _wake: Callable[[], object] | None = None
 
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.server_state = _DatedState()
+
     async def main_loop(self) -> None:
         """Wait until the process should end."""
         ending = asyncio.Event()
         # a signal interrupts no wait of the loop by itself
         self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, ending.set)
-        # uvicorn counts tenths of a second, and does at each tenth what is due once a second
-        while not await self.on_tick(0):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_TICK_SECONDS):
-                    await ending.wait()
+        if not self.should_exit:
+            await ending.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Note that a signal asks to end."""

@@ -5,6 +5,7 @@ import subprocess
 import time
 from typing import Final, Self
 
+from infra.process.liveness import BEAT_SECONDS
 from infra.valkey.process import describe_exit
 from services.serve.child import ProcessChild
 
@@ -16,8 +17,8 @@ _STOP_SECONDS: Final = 1.5
 _FAILED_SECONDS: Final = 2.0
 """How long nothing is started after it has failed."""
 
-_WATCH_SECONDS: Final = 2.0
-"""Between two looks for its signs of life, which come every two seconds."""
+_WATCH_SECONDS: Final = BEAT_SECONDS
+"""Between two looks for its signs of life."""
 
 _STEP_SECONDS: Final = 0.02
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from infra.process.liveness import LIVENESS
+from infra.process.liveness import BEAT_SECONDS, LIVENESS
 from infra.valkey.process import describe_exit
 from services.serve.child import Child
 from services.serve.signals import Signals, Tick
@@ -36,7 +36,7 @@ STOP_DEADLINE: Final = 2.0
 SERVER_STOP_DEADLINE: Final = 10.0
 """The same for the server they depend on, which syncs its log first."""
 
-_WATCH_SECONDS: Final = 2.0  # between two checks for signs of life, which come as often
+_WATCH_SECONDS: Final = BEAT_SECONDS  # between two checks for signs of life, which come as often
 _START_SECONDS: Final = 0.05  # the same until all children serve
 _KILL_DEADLINE: Final = 5.0  # seconds the kernel may take to end a killed child
 
@@ -46,6 +46,7 @@ class Supervisor:
 
     When the supervisor stops, the children have `stop_deadline` seconds to end by themselves, and
     then the server they depend on has `SERVER_STOP_DEADLINE`. At SIGUSR2 it calls `replace`, once all children serve.
+    Children that give no signs of life are not looked at when `watches` is False.
     """
 
     def __init__(
@@ -57,12 +58,14 @@ class Supervisor:
         depends_on: Sequence[Child] = (),
         replace: Callable[[], None] = lambda: None,
         stop_deadline: float = STOP_DEADLINE,
+        watches: bool = True,
     ) -> None:
         self._dependencies = [_ChildSlot(child) for child in depends_on]
         self._children = [_ChildSlot(child) for child in children]
         self._tick = Tick(tick, tick_interval)
         self._replace = replace
         self._stop_deadline = stop_deadline
+        self._watches = watches
         self._starting: Child | None = None
         self._started: Callable[[], None] | None = None
         """The callback for when all children serve."""
@@ -89,7 +92,8 @@ class Supervisor:
                     self._reap()
                     self._restart()
                     self._call_tick()
-                    self._signals.wait(self._next_event() - time.monotonic())
+                    with LIVENESS.waiting():
+                        self._signals.wait(self._next_event() - time.monotonic())
             finally:
                 self._stop_all()
 
@@ -192,8 +196,9 @@ class Supervisor:
         if down:
             return min(down)
         due = [self._tick.due, *(slot.due for slot in self._children if slot.is_down)]
-        pause = _START_SECONDS if self._started else _WATCH_SECONDS
-        return min([time.monotonic() + pause, *due])
+        if self._started or self._watches:
+            due.append(time.monotonic() + (_START_SECONDS if self._started else _WATCH_SECONDS))
+        return min(due)
 
     def _stop_all(self) -> None:
         """Stop the children together, then the servers they depend on, last started first."""

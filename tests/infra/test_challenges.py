@@ -174,6 +174,14 @@ NO_IDS = [
 ]
 
 
+def test_without_full_challenges_a_look_for_them_is_one_command(redis_client, challenges):
+    challenges.full()
+    redis_client.config_resetstat()
+    assert challenges.full() == []
+    stats = redis_client.info("commandstats")
+    assert set(stats) - {"cmdstat_config|resetstat", "cmdstat_info"} == {"cmdstat_smembers"}
+
+
 def test_an_id_that_nothing_has_and_what_can_be_none_are_refused(challenges, opened):
     opened()
     for id_ in NO_IDS:

@@ -54,7 +54,8 @@ def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, wakeup: Ma
     assert 0 < mailing.client.pttl(lease(JOB.lease)) <= JOB.lease_ms
     wakeup.tick()
     assert jobs(mailing) == []
-    assert wakeup.leases.wait(JOB.lease, 5) == (True, False), "a mailer that waits is woken"
+    with wakeup.leases.waiting(JOB.lease, 5) as is_woken:
+        assert is_woken(5), "a mailer that waits is woken"
     mailing.client.delete(lease(JOB.lease))  # it was killed, and its lease has ended
     wakeup.tick()
     assert jobs(mailing) == [JOB.wakeup.function]

@@ -3,9 +3,11 @@
 import asyncio
 import random
 import socketserver
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -317,6 +319,37 @@ def test_the_shards_of_all_messages_are_returned_together_and_a_lost_connection_
         publish(redis_client, 2)
         heard = listener.wait(0.1)
     assert heard == {2}
+    listener.close()
+
+
+@pytest.mark.parametrize("wait", [LogListener.wait, LogListener.hears])
+def test_a_listener_that_is_stopped_ends_a_wait_in_another_thread_and_begins_none(
+    redis_client, wait
+):
+    listener = LogListener(redis_client)
+    listener.wait(5)  # for the confirmation
+    timer = Timer(0.2, listener.stop)
+    timer.start()
+    began = time.monotonic()
+    assert not wait(listener, 60)
+    assert 0.1 < time.monotonic() - began < 30
+    timer.join()
+    assert not wait(listener, 60)
+    listener.close()
+    assert time.monotonic() - began < 30
+
+
+def test_a_listener_hears_news_that_its_next_wait_returns(redis_client):
+    listener = LogListener(redis_client)
+    listener.wait(5)  # for the confirmation
+    assert not listener.hears(0)
+    publish(redis_client, 3)
+    assert listener.hears(60)
+    assert listener.wait(0) == {3}
+    assert not listener.hears(0)
+    redis_client.client_kill_filter(_type="pubsub")
+    assert listener.hears(60), "`wait` has to make another connection"
+    assert listener.wait(0) == set()
     listener.close()
 
 

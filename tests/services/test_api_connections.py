@@ -6,11 +6,20 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
 
-from services.http.connections import ConnectionLimits, JoinedWrites, limits_for
+from services.http import connections
+from services.http.connections import (
+    ConnectionLimits,
+    JoinedWrites,
+    QuietServer,
+    limits_for,
+    server_config,
+)
 from services.http.requests import network_of
 from services.http.streams import limits
 from tests.helpers.api import Api, code_of, until
@@ -250,3 +259,39 @@ def test_few_files_are_shared_and_many_are_not_all_used():
     assert limits_for(1_024).connections < 1_024
     assert limits_for(1_024).by_address < limits_for(1_024).connections
     assert limits_for(1_000_000) == ConnectionLimits()
+
+
+def test_a_server_that_rests_has_no_timer_and_each_answer_its_date(monkeypatch):
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            while (await receive())["type"] != "lifespan.shutdown":
+                await send({"type": "lifespan.startup.complete"})
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def story(server: QuietServer, listening: socket.socket) -> None:
+        serving = asyncio.create_task(server.serve([listening]))
+        async with asyncio.timeout(20):
+            while not server.started:  # noqa: ASYNC110 - uvicorn tells nobody
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
+            timers: Any = vars(asyncio.get_running_loop())["_scheduled"]
+            # that of the limit of this story
+            assert len([timer for timer in timers if not timer.cancelled()]) == 1
+            reader, writer = await asyncio.open_connection(*listening.getsockname())
+            for second in (1_000_000_000, 1_000_000_001):
+                at = float(second)
+                monkeypatch.setattr(connections, "time", SimpleNamespace(time=lambda: at))  # noqa: B023
+                writer.write(HEALTH + b"\r\n")
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readuntil(b"0\r\n\r\n")
+                assert f"date: Sun, 09 Sep 2001 01:46:4{second % 10} GMT".encode() in head
+            writer.close()
+            server.handle_exit(0, None)
+            await serving
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        config = server_config(app, ConnectionLimits(), behind_proxy=False)
+        asyncio.run(story(QuietServer(config), listening))

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from domain.game.engine import RobotLevel
 from infra.durability.durability import Mode
+from infra.health import heartbeats
 from infra.health.heartbeats import (
     SILENT_MS,
     Heartbeat,
@@ -320,9 +321,34 @@ def test_moves_received_a_little_ahead_of_the_clock_are_no_finding():
 
 def test_a_thread_beats_until_it_is_left(valkey, redis_client):
     connect = (valkey.client, valkey.client)
-    with HeartbeatThread(connect, Heartbeat(Role.WEB, "1")):
+    with HeartbeatThread(connect).beating(Heartbeat(Role.WEB, "1")):
         until(lambda: read_heartbeats(redis_client))
     assert read_heartbeats(redis_client) == []
+
+
+def test_the_roles_of_a_process_beat_together_and_each_until_it_is_left(
+    valkey, redis_client, monkeypatch
+):
+    monkeypatch.setattr(heartbeats, "EVERY_SECONDS", 0.05)
+    thread = HeartbeatThread((valkey.client, valkey.client))
+
+    def roles() -> set[Role]:
+        return {one.role for one in read_heartbeats(redis_client)}
+
+    def counted(command: str) -> int:
+        return int(redis_client.info("commandstats")[f"cmdstat_{command}"]["calls"])
+
+    with thread.beating(Heartbeat(Role.WEB, "1")):
+        with thread.beating(Heartbeat(Role.MAIL, "1")):
+            assert roles() == {Role.WEB, Role.MAIL}
+            before = counted("hset"), counted("time")
+            until(lambda: counted("hset") >= before[0] + 10)
+            assert counted("time") - before[1] <= (counted("hset") - before[0]) / 2 + 1
+        until(lambda: roles() == {Role.WEB})
+    assert roles() == set()
+    with thread.beating(Heartbeat(Role.WEB, "1")):
+        assert roles() == {Role.WEB}
+    assert roles() == set()
 
 
 @pytest.mark.long

@@ -2,24 +2,29 @@
 
 import asyncio
 import logging
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from rq import Queue
 from rq.serializers import JSONSerializer
 
+from infra.durability.durability import Mode
 from infra.health.heartbeats import Role
 from infra.process import liveness
 from infra.process.liveness import LivenessMonitor, ThreadLiveness
 from infra.process.role_thread import RoleThread, shown_role
 from infra.redis.clients import make_client
 from infra.settings.settings import Settings
+from infra.store.layout import Layout
+from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.cli import gathered
 from services.cli.web import answers_page
@@ -29,6 +34,10 @@ from services.serve.on_demand import ChildOnDemand
 from services.serve.processes import all_children, gathered_roles
 from services.serve.supervisor import Supervisor
 from tests.helpers.served import until
+from workers.projections import job as projections_job
+from workers.projections import log_reader
+from workers.projections import worker as projections_worker
+from workers.projections.worker import ProjectionWorker
 from workers.rq_worker import CallingWorker, ForkingWorker, ListedWorker
 
 GATHERED = {Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.MAINTENANCE, Role.ROBOTS}
@@ -167,6 +176,37 @@ def test_a_worker_in_a_thread_does_its_jobs_and_ends_at_once_when_it_is_told(que
     client.close()
 
 
+def follow(url: str) -> int:
+    """Follow the logs, run after run."""
+    with make_client(url, blocking_timeout=60) as client:
+        store = RedisStore(client, Mode.NONE)
+        projections_job.run(ProjectionWorker(store, client), client)
+    return 0
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["thread", "process"])
+def test_what_waits_for_news_of_the_logs_ends_at_once_when_it_is_told(
+    queue_server, alone, monkeypatch
+):
+    monkeypatch.setattr(projections_worker, "LOOK_SECONDS", 50.0)
+    monkeypatch.setattr(log_reader, "LOST_SECONDS", 50.0)
+    thread = role_thread(partial(follow, queue_server.url))
+    process = multiprocessing.get_context("fork").Process(
+        target=lambda: sys.exit(follow(queue_server.url))
+    )
+    one = process if alone else thread
+    with make_client(queue_server.url) as client:
+        RedisStore(client, Mode.NONE).create(Layout(2, 1))
+        one.start()
+        until(lambda: client.pubsub_numsub("logs")[0][1] == 1)
+        began = time.monotonic()
+        process.terminate() if alone else thread.stop()
+        one.join(40)
+        assert time.monotonic() - began < 20
+        assert (process.exitcode if alone else thread.code) == 0
+        until(lambda: client.pubsub_numsub("logs")[0][1] == 0)
+
+
 def test_a_worker_that_calls_another_process_takes_no_job_and_calls_it_again_while_one_waits(
     queue_server,
 ):
@@ -186,7 +226,10 @@ def test_a_worker_that_calls_another_process_takes_no_job_and_calls_it_again_whi
 
     thread = role_thread(work, "robots")
     thread.start()
-    until(lambda: any(one["cmd"] == "blmove" for one in client.client_list()))
+    until(lambda: client.info("clients")["blocked_clients"] == 2)
+    asked = client.info("commandstats")["cmdstat_blmove"]["calls"]
+    time.sleep(2.5)
+    assert client.info("commandstats")["cmdstat_blmove"]["calls"] == asked, "it rests"
     for number, name in enumerate("ba", 1):
         job = queues[name].enqueue_call("job", timeout=60)
         until(lambda number=number: len(begun) == number)

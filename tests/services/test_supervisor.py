@@ -23,6 +23,7 @@ from services.http import connections
 from services.mail import smtp_server
 from services.serve import supervisor as supervisor_module
 from services.serve.child import ProcessChild
+from services.serve.signals import Signals
 from services.serve.supervisor import Supervisor
 from tests.helpers.served import Player, Served, matches, until
 
@@ -154,6 +155,21 @@ def run_program(tmp_path: Path, deadline: float) -> tuple[subprocess.Popen[bytes
     while not ready.exists():
         time.sleep(0.005)
     return program, children
+
+
+@pytest.mark.parametrize(("watches", "seconds"), [(True, 4.0), (False, 3_600.0)])
+def test_children_without_signs_of_life_are_not_looked_at(monkeypatch, watches, seconds):
+    monkeypatch.setattr(supervisor_module, "_WATCH_SECONDS", liveness.BEAT_SECONDS)
+    waits = list[float]()
+
+    def wait(signals: Signals, seconds: float) -> None:
+        waits.append(seconds)
+        signals.stops += 1
+
+    monkeypatch.setattr(Signals, "wait", wait)
+    child = python("worker-1", FOREVER)
+    Supervisor([child], lambda: None, 3_600.0, watches=watches, stop_deadline=0.0).run()
+    assert seconds - 1 < waits[0] <= seconds
 
 
 def test_no_child_outlives_a_killed_supervisor(tmp_path, wait_until):

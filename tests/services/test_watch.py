@@ -145,6 +145,21 @@ def lranges(client: Redis) -> int:
     return int(found.get("cmdstat_lrange", {"calls": 0})["calls"])
 
 
+def test_without_watchers_nothing_looks_and_the_first_is_looked_after(play):
+    async def story(rig: Rig) -> None:
+        timers: Any = vars(asyncio.get_running_loop())["_scheduled"]
+        await asyncio.sleep(0.1)
+        # that of the limit of this story
+        assert len([timer for timer in timers if not timer.cancelled()]) == 1
+        rig.happen(7)
+        rig.follow(7)
+        await rig.all_have(1)
+        rig.happen(7, told=False)
+        await rig.all_have(1, 2)
+
+    play(story, 0.02)
+
+
 def test_a_lost_message_costs_a_look_and_no_event(play):
     async def story(rig: Rig) -> None:
         for _ in range(3):

@@ -18,6 +18,7 @@ from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.redis.keys import Lane
+from infra.redis.rq_jobs import queue_key
 from infra.store import async_gateway
 from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
 from infra.store.gateway import submission_of
@@ -25,7 +26,7 @@ from infra.store.layout import LAYOUT_SECONDS, Layout
 from infra.store.leases import LEASE_MS, REQUESTED, AsyncLaneLeases, LaneLeases, LeaseResult
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
-from infra.store.rq_wakeup import enqueue_drain
+from infra.store.rq_wakeup import LeasedJob, WakeupJob, enqueue_drain, request_jobs
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
@@ -127,23 +128,52 @@ def test_a_holder_is_woken_once_however_many_ask(bench):
     for _ in range(3):
         assert not bench.lanes.request(LANE)
     assert bench.queue.llen(keys.wakeups(LANE)) == 1
-    assert bench.lanes.wait(LANE, 5) == (True, False)
+    with bench.lanes.waiting(LANE, 5) as is_woken:
+        assert is_woken(5)
+        assert not is_woken(0.01)
     assert not bench.queue.exists(keys.wakeups(LANE))
 
 
 def test_a_drain_does_not_linger_while_another_job_waits_for_a_worker(bench):
     enqueue_drain(bench.queue, LANE)
     bench.start(1)
-    waits: list[float] = []
+    bench.queue.config_resetstat()
+    Drain(bench.store, bench.lanes, bench.queue, LANE, data=bench.client, linger=3600).run()
+    assert "cmdstat_blpop" not in bench.queue.info("commandstats")
 
-    class Patient(LaneLeases):
-        def wait(self, what: Lane, seconds: float) -> tuple[bool, bool]:
-            waits.append(seconds)
-            return super().wait(what, seconds)
 
-    lanes = Patient(bench.queue, bench.woken.append)
-    Drain(bench.store, lanes, bench.queue, LANE, data=bench.client, linger=3600).run()
-    assert waits == []
+def test_a_drain_that_lingers_looks_for_other_jobs_however_rarely_its_server_turns(bench, valkey):
+    with valkey.client() as client:
+        client.config_set("hz", 1)
+        lanes = LaneLeases(client, bench.woken.append)
+        with lanes.waiting(LANE, 3600) as is_woken:
+            began = time.monotonic()
+            for _ in range(3):
+                assert not is_woken(0.05)
+                assert not lanes.others_wait()
+            assert time.monotonic() - began < 0.9
+            enqueue_drain(client, LANE)
+            assert lanes.others_wait()
+        # the wait is over on the server, too, so that it takes no wake-up of another run
+        lanes.acquire(LANE, "another")
+        lanes.request(LANE)
+        with lanes.waiting(LANE, 5) as is_woken:
+            assert is_woken(5)
+
+
+def test_runs_of_several_jobs_are_requested_in_one_round_trip(bench):
+    jobs = [
+        LeasedJob(WakeupJob(name, name, 600, name), name, 10_000) for name in ("first", "second")
+    ]
+    request_jobs(bench.queue, jobs)  # scripts are known from now on
+    assert [bench.queue.llen(queue_key(name)) for name in ("first", "second")] == [1, 1]
+    for name in ("first", "second"):
+        bench.queue.set(keys.lease(name), "a run", px=10_000)
+    reads = bench.queue.info("stats")["total_reads_processed"]
+    request_jobs(bench.queue, jobs)
+    assert bench.queue.info("stats")["total_reads_processed"] == reads + 2, "one is this look"
+    assert [bench.queue.llen(keys.wakeups(name)) for name in ("first", "second")] == [1, 1]
+    assert [bench.queue.llen(queue_key(name)) for name in ("first", "second")] == [1, 1]
 
 
 HOURS_MS = 3_600_000

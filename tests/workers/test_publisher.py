@@ -1,8 +1,10 @@
 """The publisher on a real server: what is in the logs is published, nothing that contradicts it, whoever is killed."""
 
 import logging
+import time
 from contextlib import suppress
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from redis import Redis
@@ -17,12 +19,13 @@ from infra.objects.port import ObjectStoreError
 from infra.process.failpoints import FAILPOINTS
 from infra.redis import keys
 from infra.store import watermarks
-from infra.store.channels import LogListener
+from infra.store.channels import LogListener, add_log_news
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import PublishedSizes, read_published_sizes
 from tests.fakes.dying import Killed
 from tests.fakes.memory_store import MemoryObjects
+from workers.log import job as publisher_job
 from workers.log import publisher as publisher_module
 from workers.log.publisher import Publisher
 
@@ -116,6 +119,32 @@ def test_leaves_that_are_not_durable_are_not_published(bench, monkeypatch):
     assert publisher.round() == 10
 
 
+def test_a_publisher_rests_until_there_is_news_and_asks_for_nothing_meanwhile(bench, monkeypatch):
+    naps: list[float] = []
+    news = LogListener(bench.client)
+    publisher = bench.publisher(news)
+    publisher.round(wait_ms=1)
+    bench.client.config_resetstat()
+    monkeypatch.setattr(publisher_module.time, "sleep", naps.append)
+    assert publisher.round(wait_ms=1_500) == 0
+    assert (naps, "cmdstat_xread" in bench.client.info("commandstats")) == ([], False)
+    bench.add(0, 1)
+    with bench.client.pipeline(transaction=False) as pipe:
+        add_log_news(pipe, [0])
+        pipe.execute()
+    assert publisher.round(wait_ms=60_000) == 1
+    assert naps == [publisher_module.PAUSE_SECONDS], "its command comes first"
+    publisher.round(wait_ms=1)
+    timer = Timer(0.2, publisher.stop)
+    timer.start()
+    began = time.monotonic()
+    monkeypatch.setattr(publisher, "_look_due", began + 60)
+    assert publisher.round(wait_ms=60_000) == 0
+    assert time.monotonic() - began < 30
+    timer.join()
+    news.close()
+
+
 def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.message for record in caplog.records if record.levelno == logging.ERROR]
 
@@ -152,6 +181,22 @@ def test_without_a_key_nothing_is_published_and_one_alarm_says_what_to_do(bench,
     (bench.folder / "elsewhere").rename(bench.folder / "log-key")
     publisher.begin()
     assert publisher.round() == 10
+
+
+def test_a_run_begins_anew_from_time_to_time(bench, monkeypatch):
+    (bench.folder / "log-key").rename(bench.folder / "elsewhere")
+    bench.add(0, 10)
+    monkeypatch.setattr(publisher_job, "ANEW_SECONDS", 0.05)
+    work = publisher_job._Publishing(bench.publisher())
+    monkeypatch.setattr(publisher_module, "WAIT_MS", 1)
+    assert work.step() == 0
+    (bench.folder / "elsewhere").rename(bench.folder / "log-key")
+    time.sleep(0.1)
+    assert work.step() == 10
+    trips = bench.client.info("stats")["total_reads_processed"]
+    bench.publisher()
+    begun = bench.client.info("stats")["total_reads_processed"] - trips
+    assert begun <= SHARDS + 4, "the records of all shards are read together, by both servers"
 
 
 def test_the_interval_is_kept(bench):

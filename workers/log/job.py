@@ -17,6 +17,7 @@ from infra.log.tiles import WIDTH
 from infra.mail.progress import MailerProgress
 from infra.mail.push import PushQueue
 from infra.objects.location import is_local, open_objects
+from infra.process.intervals import every
 from infra.projections.buckets import SPECS
 from infra.projections.generations import Generations
 from infra.redis import keys
@@ -29,7 +30,7 @@ from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from infra.store.watermarks import PublishedSizes, read_published_sizes
 from infra.witness.witnesses import read_witnesses
-from workers.leased_run import ENDLESS_SECONDS, LeasedRun, LeasedWork
+from workers.leased_run import LeasedRun, LeasedWork
 from workers.log.publisher import Publisher
 from workers.log.restore import LogRecovery, ShardRestorer
 from workers.log.witnessing import Witnessing
@@ -134,18 +135,23 @@ def make_witnessing(settings: Settings, data: redis.Redis) -> Witnessing:
     )
 
 
+MOST_SECONDS: Final = 300.0
+"""How long a run goes on at most, because the end of each costs RQ dozens of commands."""
+
+ANEW_SECONDS: Final = 60.0
+"""How often a run begins anew: with the keys of now, and with shards that have stopped."""
+
+
 class _Publishing(LeasedWork):
     """The work of a run: the same leaves give the same objects, so nothing has to be recovered."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
-        self._begun = False
+        self._begin = every(ANEW_SECONDS, publisher.begin)
 
     def step(self) -> int:
         """Publish what is new."""
-        if not self._begun:
-            self._publisher.begin()
-            self._begun = True
+        self._begin()
         return self._publisher.round()
 
     def has_more(self) -> bool:
@@ -157,7 +163,7 @@ def publish(
     publisher: Publisher, queue: redis.Redis, stopping: Callable[[], bool] = lambda: False
 ) -> None:
     """Publish for a while."""
-    run = LeasedRun("publish", JOB.leases(queue), JOB.lease, stopping, most=ENDLESS_SECONDS)
+    run = LeasedRun("publish", JOB.leases(queue), JOB.lease, stopping, most=MOST_SECONDS)
     run.run(_Publishing(publisher))
 
 
@@ -166,4 +172,4 @@ def run(publisher: Publisher, queue: redis.Redis) -> None:
 
     `queue` must wait `IDLE_SECONDS` for an answer, because the worker listens with a blocking command.
     """
-    run_endless(queue, JOB, lambda stopping: publish(publisher, queue, stopping))
+    run_endless(queue, JOB, lambda stopping: publish(publisher, queue, stopping), publisher.stop)

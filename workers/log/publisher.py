@@ -31,7 +31,7 @@ from infra.process.failpoints import failpoint
 from infra.store.channels import LogListener
 from infra.store.closed_shards import ClosedShard, forked, rolled_back
 from infra.store.port import NotDurable, Store
-from infra.store.watermarks import PublishedSizes
+from infra.store.watermarks import PublishedSize, PublishedSizes
 from workers.log.restore import LogRecovery
 
 Rows = Sequence[tuple[int, bytes]]
@@ -71,10 +71,12 @@ class ShardPublisher:
         """Return the index of the first published leaf that is compared with the data."""
         return self.size - len(self._writer.recent)
 
-    def compare(self, rows: Rows) -> None:
-        """Compare the last published leaves with those in the data; `ForkError` if they differ."""
+    def compare(self, rows: Rows, data: PublishedSize, queue: PublishedSize) -> None:
+        """Compare the last published leaves with those in the data; `ForkError` if they differ.
+
+        `data` and `queue` are the records of the two servers.
+        """
         shard, size = self._writer.shard, self.size
-        data, queue = self._sizes.recorded(shard)
         if size < (most := max(data.size, queue.size)):
             raise ForkError(
                 f"shard {shard}: {most} leaves were published, and the object store has a checkpoint of "
@@ -118,17 +120,24 @@ BATCH: Final = 4_096
 """Most leaves of a shard that one checkpoint adds."""
 
 LOOK_SECONDS: Final = 1.0
-"""Between two looks whether there is news of the logs.
+"""Between two looks into the logs without a listener to their news, or where the last look failed."""
 
-Nothing wakes the publisher, because it would compete with the command that a leaf comes from, whose outcome is
-on its way.
+PAUSE_SECONDS: Final = 0.5
+"""From news until they are published, because the publisher would compete with the command that a leaf comes from, whose
+outcome is on its way.
 """
 
-LOST_SECONDS: Final = 5.0
-"""Between two looks into the logs without news, which may be lost."""
+LOST_SECONDS: Final = 6.0
+"""Between two looks into the logs without news, which may be lost: with every second look for closed shards."""
 
-WAIT_MS: Final = 1_000
-"""How long a round waits at most."""
+_TOGETHER_SECONDS: Final = 0.1
+"""How much later such a look may be, so that one wake-up is enough for both."""
+
+WAIT_MS: Final = 3_000
+"""How long a round waits at most, because a lease is to be renewed."""
+
+_SLEEP_SECONDS: Final = 1.0
+"""How long it sleeps at most, because nothing but news and `stop` wakes it."""
 
 RETRY_SECONDS: Final = 5.0
 """Until a shard is tried again whose objects could not be written."""
@@ -144,10 +153,10 @@ _UNRESTORED: Final = (
 
 
 class Publisher:
-    """Publishes all shards. Call `begin` with each run, and then `round` again and again.
+    """Publishes all shards. Call `begin`, and then `round` again and again; from time to time begin anew.
 
     `read_keys` raises `LogKeyError` if there is no key to sign with. `interval` is in seconds. `trim` is
-    called with each run. `recovery` closes and restores shards. Without `news` each look is into the logs.
+    called with each beginning. `recovery` closes and restores shards. Without `news` each look is into the logs.
     """
 
     def __init__(  # noqa: PLR0913 - one for each part
@@ -195,8 +204,7 @@ class Publisher:
             for shard in self._all:
                 self._stop(shard, str(error), quiet=shard > 0)
             return
-        for shard in self._all:
-            self._load(self._keys, shard)
+        self._load(self._keys, self._all)
         self._trim()
         failpoint("publish.trimmed")
 
@@ -214,15 +222,34 @@ class Publisher:
             {s: one.size for s, one in self._shards.items() if new is None or s in new},
             expected=bool(new),
         )
-        self._due = looked + (self._interval if done else min(self._interval, LOOK_SECONDS))
+        # news end the wait that follows, unless the look has to be repeated
+        rests = self._news is not None and self._look_due > looked
+        pause = self._interval if done else 0.0 if rests else min(self._interval, LOOK_SECONDS)
+        self._due = looked + pause
         return done
 
+    def stop(self) -> None:
+        """Wait for no news from now on; called in another thread or by the handler of a signal."""
+        if self._news:
+            self._news.stop()
+
     def _wait(self, seconds: float) -> bool:
-        """Wait at most so long until something may be published; return whether it may."""
-        early = self._due - time.monotonic()
-        if early > 0:
-            time.sleep(min(early, seconds))
-        return early <= seconds
+        """Wait at most so long until there may be something to publish; return whether there may be."""
+        end = (began := time.monotonic()) + seconds
+        if (early := self._due - began) > 0:
+            time.sleep(slept := min(early, seconds, _SLEEP_SECONDS))
+            if slept < early:
+                return False
+        if self._news is None:
+            return True
+        due = [end, self._look_due + _TOGETHER_SECONDS, *self._retries.values()]
+        if self._recovery is not None:
+            # shards that are tried again later are no reason to look at once
+            due.append(max(self._recovery.due, began + LOOK_SECONDS))
+        if not self._news.hears(max(0.0, min(due) - time.monotonic())):
+            return time.monotonic() >= min([self._look_due, *self._retries.values()])
+        time.sleep(max(0.0, min(PAUSE_SECONDS, end - time.monotonic())))
+        return True
 
     def _restore(self) -> bool:
         """Restore some leaves of the shards that were rolled back; return whether there are any."""
@@ -265,20 +292,22 @@ class Publisher:
             }
         return done
 
-    def _load(self, keys: LogKeys, shard: int) -> None:
-        """Begin with a shard, and compare what is published with the data."""
+    def _load(self, keys: LogKeys, shards: Sequence[int]) -> None:
+        """Begin with shards, and compare what is published with the data."""
+        recorded = self._sizes.recorded(shards)
 
-        def load() -> int:
+        def load(shard: int) -> int:
             signers = [secret.signer(shard) for secret in keys.secrets]
             writer = LogWriter(
                 self._objects, shard, signers, [shard_key(key, shard) for key in keys.public]
             )
             made = ShardPublisher(writer, self._sizes)
-            made.compare(self._store.leaves(shard, made.overlap, BATCH))
+            made.compare(self._store.leaves(shard, made.overlap, BATCH), *recorded[shard])
             self._shards[shard] = made
             return 0
 
-        self._guarded(shard, load)
+        for shard in shards:
+            self._guarded(shard, partial(load, shard))
 
     def _reload(self) -> None:
         """Begin again with the shards whose time has come."""
@@ -287,7 +316,7 @@ class Publisher:
             del self._retries[shard]
             self._look_due = 0.0
             if self._keys is not None:
-                self._load(self._keys, shard)
+                self._load(self._keys, [shard])
 
     def _guarded(self, shard: int, work: Callable[[], int]) -> int:
         """Do something with a shard; stop it after an error, with a sentence for the operator."""

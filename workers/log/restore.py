@@ -226,23 +226,23 @@ class LogRecovery:
         self._make_restorer = restorer
         self._restorers: dict[int, ShardRestorer] = {}
         """Of the shards that are being restored."""
-        self._due = 0.0
+        self.due = 0.0
         """When closed shards are looked for again, by the monotonic clock."""
 
     def close(self, shard: int, why: ClosedShard) -> None:
         """Close a shard."""
         self._closed.close(shard, why)
         failpoint("restore.closed")
-        self._due = 0.0
+        self.due = 0.0
 
     def lost(self, shards: range) -> list[int]:
         """Return the closed shards that can be restored, as of `LOOK_SECONDS` ago or later."""
-        if time.monotonic() < self._due:
+        if time.monotonic() < self.due:
             return []
         found = self._closed.read(shards)
         lost = [shard for shard, why in found.items() if why.kind is ClosedKind.ROLLED_BACK]
         if not lost:
-            self._due = time.monotonic() + LOOK_SECONDS
+            self.due = time.monotonic() + LOOK_SECONDS
         return lost
 
     def step(self, shard: int) -> bool:

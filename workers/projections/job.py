@@ -54,4 +54,4 @@ def run(worker: ProjectionWorker, queue: redis.Redis) -> None:
 
     `queue` must wait `IDLE_SECONDS` for an answer, because the worker listens with a blocking command.
     """
-    run_endless(queue, JOB, lambda stopping: project(worker, queue, stopping))
+    run_endless(queue, JOB, lambda stopping: project(worker, queue, stopping), worker.stop)

@@ -141,7 +141,8 @@ class LogReader:
         if now >= self._look_due:
             self._look_due = now + LOST_SECONDS
             found = self._store.next_leaves(starts)
-        while not found and (left := end - time.monotonic()) > 0:
+        end = min(end, self._look_due)
+        while not (found or news.is_stopped) and (left := end - time.monotonic()) > 0:
             told = news.wait(left)
             self.grown |= told
             new = told & starts.keys()

@@ -28,8 +28,8 @@ from workers.projections.rebuild import Rebuild
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS: Final = 1.0
-"""How long it waits for news of the logs before it looks into them, and whether it should stop."""
+LOOK_SECONDS: Final = 5.0
+"""How long it waits for news of the logs before it looks into them; `stop` ends a wait."""
 
 LOSSES_SECONDS: Final = 20.0
 """How often it looks whether the logs that grow have lost leaves: other leaves take the place of the lost ones."""
@@ -104,10 +104,16 @@ class ProjectionWorker:
                 time.sleep(max(0.0, MIN_ROUND_SECONDS - (time.monotonic() - began)))
             if not self.has_work:
                 # also after a round with leaves, because this is the look that the next one needs
-                self._feed.wait(self._live, self._news, LOOK_SECONDS)
+                # one without buckets may get some
+                rests = all(slot.tracks for slot in self._slots)
+                self._feed.wait(self._live, self._news, LOOK_SECONDS if rests else RETRY_SECONDS)
             elif not done:
                 self._feed.wait(self._live, self._news, SHORT_WAIT_SECONDS)
         self.save()
+
+    def stop(self) -> None:
+        """Wait no longer from now on; called in another thread or by the handler of a signal."""
+        self._news.stop()
 
     def round(self) -> int:
         """Read some leaves for each projection; return how many, 0 if none are left."""

@@ -83,7 +83,7 @@ class PublishedLeavesCheck:
         return end, [*fault, *compared, *self._owners(shard, start, leaves)]
 
     def _recorded(self, shard: int) -> int:
-        data, queue = PublishedSizes(self._parts.data, self._parts.queue).recorded(shard)
+        data, queue = PublishedSizes(self._parts.data, self._parts.queue).recorded([shard])[shard]
         return max(data.size, queue.size)
 
     def _closed(self, shard: int) -> bool:
@@ -93,7 +93,7 @@ class PublishedLeavesCheck:
     def _sizes(self, log: PublishedLog) -> list[ScrubFault]:
         """Compare the checkpoint with its records beside the data and on the queue's server."""
         shard, about = log.shard, f"published size of shard {log.shard}"
-        data, queue = PublishedSizes(self._parts.data, self._parts.queue).recorded(shard)
+        data, queue = PublishedSizes(self._parts.data, self._parts.queue).recorded([shard])[shard]
         most = max(data.size, queue.size)
         if most > log.size:
             return [

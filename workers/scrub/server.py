@@ -83,7 +83,7 @@ class ServerCheck:
         return [fault for name in (LOG_KEY, RECEIPTS_KEY) if (fault := _pair_fault(folder / name))]
 
     def _size(self, shard: int) -> int:
-        data, queue = PublishedSizes(self._parts.data, self._parts.queue).recorded(shard)
+        data, queue = PublishedSizes(self._parts.data, self._parts.queue).recorded([shard])[shard]
         return max(data.size, queue.size)
 
     def _leases(self) -> list[ScrubFault]:

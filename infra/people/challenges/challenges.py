@@ -318,6 +318,8 @@ class ChallengeStore:
         return _RecordRead(now, data or b"", _unpack(data, now))
 
     def _read_all(self, ids: Sequence[str]) -> list[Challenge | None]:
+        if not ids:
+            return []
         now, found = self._read(ids)
         return [_unpack(data, now) for data in found]
 

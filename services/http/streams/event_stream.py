@@ -201,11 +201,12 @@ class MatchWatch:
             match.reading = None
 
     async def _look(self) -> None:
-        """Read the numbers of events of all watched matches each second."""
+        """Read the numbers of events of all watched matches each second; rest while there are none."""
         while not self._closed:
             await asyncio.sleep(self._look_seconds)
             boards = list(self._matches)
             if not boards:
+                await self._watched.wait()
                 continue
             try:
                 counts = await self._source.event_counts(boards)
