@@ -14,6 +14,7 @@ from domain.match.decision import Decision, Rejection
 from domain.match.history import NO_HASH, PackedSnapshot
 from infra.durability.durability import Mode
 from infra.redis import keys
+from infra.store import layout as layout_module
 from infra.store import redis_store
 from infra.store.layout import Layout, Numbering, initial_layout
 from infra.store.outcomes import encode_stored, parse, tail
@@ -49,6 +50,17 @@ def test_the_recorded_layout_is_read(redis_client):
         b"lanes": b"2",
     }
     assert RedisStore(redis_client, Mode.FSYNC).layout() == layout
+
+
+def test_the_lanes_are_read_again_and_the_shards_are_not(redis_client, monkeypatch):
+    monkeypatch.setattr(layout_module, "LAYOUT_SECONDS", 0.0)
+    store = make(redis_client)
+    assert (store.shards, store.shard_of(7)) == (8, 7)
+    redis_client.config_resetstat()
+    assert (store.shards, store.shard_of(7)) == (8, 7)
+    assert "cmdstat_hgetall" not in redis_client.info("commandstats")
+    store.layout()
+    assert redis_client.info("commandstats")["cmdstat_hgetall"]["calls"] == 1
 
 
 def test_data_of_another_program_are_refused(redis_client):
