@@ -18,7 +18,9 @@ def servers(tmp_path: Path) -> Iterator[list[Served]]:
         found = []
         for name, players in (("a", ("alice", "bob")), ("b", ("anna", "ben"))):
             env = {"MATCHPOST_MAIL_DOMAIN": f"{name}.example.org", "MATCHPOST_SHARDS": "4"}
-            served = stack.enter_context(Served(tmp_path / name / "data", env))
+            folder = tmp_path / name
+            folder.mkdir()
+            served = stack.enter_context(Served(folder / "data", env))
             served.do(*(f"signup {player} {player}-keeps-it" for player in players))
             found.append(served)
         yield found
