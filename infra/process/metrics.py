@@ -4,7 +4,6 @@ A metric keeps its name, labels and unit. A label has few values, and never an a
 page, docs/monitoring.md, has all of them.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -130,12 +129,9 @@ def measured_commit(commands: int) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def outcome_wait() -> Iterator[None]:
-    """Measure how long the body waits for an outcome, unless it raises."""
-    began = time.perf_counter()
-    yield
-    _OUTCOME_WAIT.observe(time.perf_counter() - began)
+def count_outcome_wait(seconds: float) -> None:
+    """Count how long a command has waited for its outcome."""
+    _OUTCOME_WAIT.observe(seconds)
 
 
 def count_sent_hook(kind: str, result: str) -> None:

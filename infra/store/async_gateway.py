@@ -28,7 +28,7 @@ from domain.match.history import PackedSnapshot
 from domain.records import CommandId
 from infra.process.failpoints import failpoint
 from infra.process.log_context import add_log_fields
-from infra.process.metrics import OUTCOMES_PENDING, count_submission, outcome_wait
+from infra.process.metrics import OUTCOMES_PENDING, count_outcome_wait, count_submission
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import CommandPipeline, CommandWords, MicroBatcher, raise_errors
 from infra.redis.clients import ANSWER_TIMEOUT
@@ -243,7 +243,8 @@ class AsyncCommandGateway:
         if is_too_long(sent, ply):
             (found,) = await self._store.outcomes([(sent.match, sent.id)])
             return await self.confirmed(outcome_before_limit(found, submission.digest))
-        await self._look_after_rest()
+        if self._has_rested():
+            await self._look_for_a_while()
         check_fault(self._fault)
         future = self._expect(sent)
         sending = _Sending(submission, future, seconds)
@@ -251,8 +252,9 @@ class AsyncCommandGateway:
             failpoint("submit.ready")
             # one wake-up of this task, by the outcome or by what the store said instead
             self._batches(sending).submit(sending, future)
-            with outcome_wait():
-                stored = await future
+            began = time.perf_counter()
+            stored = await future
+            count_outcome_wait(time.perf_counter() - began)
         finally:
             if sending.end is not None:
                 sending.end.cancel()
@@ -271,7 +273,8 @@ class AsyncCommandGateway:
 
     async def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
         """Submit commands without waiting for their outcomes. Repeating it is harmless."""
-        await self._look_after_rest()
+        if self._has_rested():
+            await self._look_for_a_while()
         sendings = [_Sending(submission_of(sent, 0, self._channel)) for sent in sents]
         await asyncio.gather(*(self._batches(one).get(one) for one in sendings))
 
@@ -369,14 +372,16 @@ class AsyncCommandGateway:
                 self._used.clear()
                 await self._used.wait()
 
-    async def _look_after_rest(self) -> None:
-        """Look before a command is sent, unless that was done lately."""
+    def _has_rested(self) -> bool:
+        """Note that a command is to be sent; return whether the server was not looked at lately."""
         self._sent = time.monotonic()
         self._used.set()
-        if self._sent - self._looked > 2 * LOOK_SECONDS:
-            # a server that hangs holds up the command itself, which has a limit of its own
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._look(), LOOK_SECONDS)
+        return self._sent - self._looked > 2 * LOOK_SECONDS
+
+    async def _look_for_a_while(self) -> None:
+        # a server that hangs holds up the command itself, which has a limit of its own
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._look(), LOOK_SECONDS)
 
     async def _look(self) -> None:
         """Look for outcomes that were not heard, for a change of the lanes, and for a fault of the server."""
