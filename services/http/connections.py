@@ -40,7 +40,10 @@ _MOST_JOINED: Final = 65_536
 """Bytes that are held back at most."""
 
 ANSWER_AT_ONCE: Final = "answer at once"
-"""The extension of a scope that answers 200 in one write, or returns False if `send` has to."""
+"""The extension of a scope that answers 200 in one write, or returns False if `send` has to.
+
+It takes the lines of the headers, as `header_lines` returns them, and the body.
+"""
 
 _OK, _TIMEOUT, _TOO_LARGE, _UNAVAILABLE = 200, 408, 431, 503
 _CLOSING: Final = b"connection: close\r\n\r\n"
@@ -63,6 +66,14 @@ class ConnectionLimits(msgspec.Struct, frozen=True):
     """Open connections of this process."""
     by_address: int = 256
     """Open connections of one network; without effect behind a trusted proxy."""
+
+
+def header_lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return headers as they are sent."""
+    parts: list[bytes] = []
+    for name, value in headers:
+        parts += (name, b": ", value, b"\r\n")
+    return b"".join(parts)
 
 
 def limits_for(files: int) -> ConnectionLimits:
@@ -232,9 +243,11 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Receive a header or a trailer."""
-        self._count_parsed(len(name) + len(value))
+        self._parsed_size += len(name) + len(value)
+        if self._parsed_size > self._limits.head_bytes:
+            self._count_head(0)
         if not self.transport.is_closing():
-            super().on_header(name, value)
+            HttpToolsProtocol.on_header(self, name, value)  # by `super` it takes twice as long
 
     def _count_parsed(self, count: int) -> None:
         """Count header bytes as they are parsed, because one piece of data may have many lines."""
@@ -251,16 +264,14 @@ class LimitedProtocol(HttpToolsProtocol):
             scope = cast("dict[str, Any]", self.scope)
             scope["extensions"][ANSWER_AT_ONCE] = partial(self._answer_at_once, self.cycle)
 
-    def _answer_at_once(
-        self, cycle: RequestResponseCycle, headers: Iterable[tuple[bytes, bytes]], body: bytes
-    ) -> bool:
+    def _answer_at_once(self, cycle: RequestResponseCycle, lines: bytes, body: bytes) -> bool:
         """Answer 200, which `send` does in two steps that check what is known here."""
         if cycle.disconnected or not cycle.keep_alive or self.flow.write_paused:
             return False
         cycle.response_started = cycle.response_complete = True
-        lines = [b"%b: %b\r\n" % line for line in (*cycle.default_headers, *headers)]
-        joined = cast("JoinedWrites", self.transport)
-        joined.write_whole(b"".join([STATUS_LINE[_OK], *lines, b"\r\n", body]))
+        first = STATUS_LINE[_OK] + header_lines(cycle.default_headers)
+        joined: Any = self.transport  # `JoinedWrites`
+        joined.write_whole(b"".join((first, lines, b"\r\n", body)))
         cycle.message_event.set()
         cycle.on_response()
         return True
