@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import Any, Final, cast
+from weakref import ref
 
 import msgspec
 import uvicorn
@@ -262,11 +263,15 @@ class LimitedProtocol(HttpToolsProtocol):
         if not self.transport.is_closing():
             super().on_headers_complete()
             scope = cast("dict[str, Any]", self.scope)
-            scope["extensions"][ANSWER_AT_ONCE] = partial(self._answer_at_once, self.cycle)
+            # weakly, because a request that refers to itself waits for the garbage collector
+            scope["extensions"][ANSWER_AT_ONCE] = partial(self._answer_at_once, ref(self.cycle))
 
-    def _answer_at_once(self, cycle: RequestResponseCycle, lines: bytes, body: bytes) -> bool:
+    def _answer_at_once(
+        self, answering: ref[RequestResponseCycle], lines: bytes, body: bytes
+    ) -> bool:
         """Answer 200, which `send` does in two steps that check what is known here."""
-        if cycle.disconnected or not cycle.keep_alive or self.flow.write_paused:
+        cycle = answering()
+        if cycle is None or cycle.disconnected or not cycle.keep_alive or self.flow.write_paused:
             return False
         cycle.response_started = cycle.response_complete = True
         first = STATUS_LINE[_OK] + header_lines(cycle.default_headers)
