@@ -116,9 +116,9 @@ def count_decisions(command: str, code: str, times: int) -> None:
     (_refused(code) if code else _accepted(command)).inc(times)
 
 
-def count_submission(answer: str) -> None:
-    """Count a command that an inbox has answered: `queued`, `known`, or the code by which it was refused."""
-    _submitted(answer).inc()
+def count_submissions(answer: str, times: int = 1) -> None:
+    """Count commands that an inbox has answered: `queued`, `known`, or the code by which they were refused."""
+    _submitted(answer).inc(times)
 
 
 @contextmanager

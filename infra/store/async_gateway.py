@@ -28,7 +28,7 @@ from domain.match.history import PackedSnapshot
 from domain.records import CommandId
 from infra.process.failpoints import failpoint
 from infra.process.log_context import add_log_fields
-from infra.process.metrics import OUTCOMES_PENDING, count_outcome_wait, count_submission
+from infra.process.metrics import OUTCOMES_PENDING, count_outcome_wait, count_submissions
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import CommandPipeline, CommandWords, MicroBatcher, raise_errors
 from infra.redis.clients import ANSWER_TIMEOUT
@@ -310,6 +310,7 @@ class AsyncCommandGateway:
         pairs = zip(sendings, answers, strict=True)
         queued = [one for one, answer in pairs if isinstance(answer, Queued)]
         if queued:
+            count_submissions("queued", len(queued))
             failpoint("submit.queued")
         for lane in {self._store.lane_of(one.submission.board) for one in queued}:
             self._request_drain(lane)
@@ -317,6 +318,8 @@ class AsyncCommandGateway:
 
     def _result(self, sending: _Sending, answer: SubmitResult) -> bytes | None:
         """Return `_result_of`; None for an answer that is read later, so that it holds up no other command."""
+        if isinstance(answer, Queued):
+            return _result_of(sending, answer)
         future = sending.outcome
         later = future and self._store.answer_later(sending.submission, answer)
         if not future or not later:
@@ -386,7 +389,7 @@ class AsyncCommandGateway:
     async def _look(self) -> None:
         """Look for outcomes that were not heard, for a change of the lanes, and for a fault of the server."""
         self._looked = time.monotonic()
-        # what came since the look before is most likely announced in time
+        # those since the look before are most likely announced in time
         wanted = [(one.board, command) for command, one in self._waiting.items() if one.looked]
         for one in self._waiting.values():
             one.looked = True
@@ -501,7 +504,8 @@ def gateway_in_thread(
 
 
 def _count(answer: SubmitResult) -> None:
+    """Count an answer; those that are `Queued` are counted by the batch."""
     if isinstance(answer, NotAccepted):
-        count_submission(str(answer.code))
-    else:
-        count_submission("known" if isinstance(answer, AlreadyDecided) else "queued")
+        count_submissions(str(answer.code))
+    elif isinstance(answer, AlreadyDecided):
+        count_submissions("known")
