@@ -156,7 +156,10 @@ class JoinedWrites:
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """A connection with deadlines and limits."""
+    """A connection with deadlines and limits.
+
+    What a usual request calls names `HttpToolsProtocol`, because by `super` each call takes twice as long.
+    """
 
     def __init__(self, *args: Any, open_connections: HttpConnections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -205,7 +208,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         self._starts_in_this_data = self._ends_in_this_data = False
-        super().data_received(data)
+        HttpToolsProtocol.data_received(self, data)
         if self._in_request and not self._starts_in_this_data:
             self._count(len(data))
         # not while parsing, because most requests arrive as a whole and need no deadline
@@ -232,15 +235,16 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Start a request."""
-        super().on_message_begin()
-        cast("dict[str, Any]", self.scope)["extensions"] = {"left": self.transport.is_closing}
+        HttpToolsProtocol.on_message_begin(self)
+        scope: Any = self.scope
+        scope["extensions"] = {"left": self.transport.is_closing}
         self._in_head = self._in_request = self._starts_in_this_data = True
         self._head_size = self._parsed_size = self._size = 0
 
     def on_url(self, url: bytes) -> None:
         """Receive a part of the request line."""
         self._count_parsed(len(url))
-        super().on_url(url)
+        HttpToolsProtocol.on_url(self, url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Receive a header or a trailer."""
@@ -248,7 +252,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._parsed_size > self._limits.head_bytes:
             self._count_head(0)
         if not self.transport.is_closing():
-            HttpToolsProtocol.on_header(self, name, value)  # by `super` it takes twice as long
+            HttpToolsProtocol.on_header(self, name, value)
 
     def _count_parsed(self, count: int) -> None:
         """Count header bytes as they are parsed, because one piece of data may have many lines."""
@@ -259,10 +263,11 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Start the answer."""
         self._in_head = False
-        self._set_deadline(None)  # that of the head
+        if self._deadline is not None:  # that of the head
+            self._set_deadline(None)
         if not self.transport.is_closing():
-            super().on_headers_complete()
-            scope = cast("dict[str, Any]", self.scope)
+            HttpToolsProtocol.on_headers_complete(self)
+            scope: Any = self.scope
             # weakly, because a request that refers to itself waits for the garbage collector
             scope["extensions"][ANSWER_AT_ONCE] = partial(self._answer_at_once, ref(self.cycle))
 
@@ -284,15 +289,16 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Receive a part of the body."""
         if not self.transport.is_closing():
-            super().on_body(body)
+            HttpToolsProtocol.on_body(self, body)
 
     def on_message_complete(self) -> None:
         """Finish a request that has arrived completely."""
         self._in_request = False
         self._ends_in_this_data = True
-        self._set_deadline(None)
+        if self._deadline is not None:
+            self._set_deadline(None)
         if not self.transport.is_closing():
-            super().on_message_complete()
+            HttpToolsProtocol.on_message_complete(self)
 
     def pause_writing(self) -> None:
         """Wait a limited time for a client that does not read."""
