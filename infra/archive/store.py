@@ -19,6 +19,7 @@ from infra.archive.directory_pages import DirectoryEntry
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.autopipeline import CommandPipeline, raise_errors
+from infra.store import snapshots
 from infra.store.async_gateway import AsyncStore
 from infra.store.layout import Layout
 from infra.store.port import (
@@ -165,7 +166,9 @@ class AsyncStoreWithArchive(AsyncStore):
 
     async def read_snapshot(self, board: int, reply: Any) -> PackedSnapshot | None:
         """Return the snapshot in the reply to `snapshot_command`, or from the archive."""
-        found = await super().read_snapshot(board, reply)
+        found = snapshots.read_reply(reply)
+        if found is not None:
+            return found
         return (await self._filled([board], [found], lambda m: m.snapshot))[0]
 
     async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:

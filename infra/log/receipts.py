@@ -157,8 +157,8 @@ class ReceiptSigner:
         keys = self._current()
         if not keys.secrets:
             return None
-        found = Receipt.of_leaf(origin(keys.secrets[0].base, shard), leaf, seq, head)
-        return found.sign(keys.of_shard(shard))
+        named, signers = keys.of_shard(shard)
+        return Receipt.of_leaf(named, leaf, seq, head).sign(signers)
 
     def _current(self) -> "_ShardSigners":
         now = time.monotonic()
@@ -179,8 +179,10 @@ class _ShardSigners:
                 logger.error("ALARM: no receipts are given: %s", error)  # noqa: TRY400
         self.of_shard = lru_cache(None)(self._of_shard)
 
-    def _of_shard(self, shard: int) -> list[Signer]:
-        return [secret.signer(shard, KEY_SUFFIX) for secret in self.secrets]
+    def _of_shard(self, shard: int) -> tuple[str, list[Signer]]:
+        """Return the origin of a shard's log, and its signers; there is a key."""
+        signers = [secret.signer(shard, KEY_SUFFIX) for secret in self.secrets]
+        return origin(self.secrets[0].base, shard), signers
 
 
 def _state(file: Path) -> tuple[int, int, int]:

@@ -25,7 +25,8 @@ MOST_SIGNATURES: Final = 64
 _ID_SIZE: Final = 4
 _TIME_SIZE: Final = 8
 _SIGNATURE: Final = re.compile(r"— (\S+) ([A-Za-z0-9+/]+={0,2})")
-_CONTROLS: Final = re.compile(r"[\x00-\x09\x0b-\x1f]")
+_CONTROLS: Final = bytes((*range(0x0A), *range(0x0B, 0x20)))
+"""Control characters but the newline."""
 
 
 class NoteError(ValueError):
@@ -158,12 +159,17 @@ def split_note(note: str | bytes) -> tuple[str, list[tuple[str, bytes]]]:
 def _check_text(text: str) -> None:
     if not text.endswith("\n"):
         raise NoteError("the text of a note ends in a newline")
-    if _CONTROLS.search(text):
+    if _has_controls(text):
         raise NoteError("a note has no control characters but newlines")
 
 
+def _has_controls(text: str) -> bool:
+    data = text.encode(errors="surrogatepass")
+    return len(data.translate(None, _CONTROLS)) < len(data)
+
+
 def _check_name(name: str) -> None:
-    if not name or "+" in name or re.search(r"\s", name) or _CONTROLS.search(name):
+    if not name or "+" in name or re.search(r"\s", name) or _has_controls(name):
         raise NoteError("the name of a key has a character, and neither spaces nor `+`")
 
 

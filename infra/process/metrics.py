@@ -4,7 +4,6 @@ A metric keeps its name, labels and unit. A label has few values, and never an a
 page, docs/monitoring.md, has all of them.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -117,9 +116,9 @@ def count_decisions(command: str, code: str, times: int) -> None:
     (_refused(code) if code else _accepted(command)).inc(times)
 
 
-def count_submission(answer: str) -> None:
-    """Count a command that an inbox has answered: `queued`, `known`, or the code by which it was refused."""
-    _submitted(answer).inc()
+def count_submissions(answer: str, times: int = 1) -> None:
+    """Count commands that an inbox has answered: `queued`, `known`, or the code by which they were refused."""
+    _submitted(answer).inc(times)
 
 
 @contextmanager
@@ -130,12 +129,9 @@ def measured_commit(commands: int) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def outcome_wait() -> Iterator[None]:
-    """Measure how long the body waits for an outcome, unless it raises."""
-    began = time.perf_counter()
-    yield
-    _OUTCOME_WAIT.observe(time.perf_counter() - began)
+def count_outcome_wait(seconds: float) -> None:
+    """Count how long a command has waited for its outcome."""
+    _OUTCOME_WAIT.observe(seconds)
 
 
 def count_sent_hook(kind: str, result: str) -> None:

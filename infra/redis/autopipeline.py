@@ -64,8 +64,8 @@ def raise_errors(replies: list[Any]) -> list[Any]:
 class CommandPipeline(Protocol):
     """Sends commands from an event loop: an `AutoPipeline`, or one a node of a cluster."""
 
-    async def send(self, commands: Iterable[CommandWords]) -> list[Any]:
-        """Send commands, and return their replies in order, errors included."""
+    def send(self, commands: Iterable[CommandWords]) -> Awaitable[list[Any]]:
+        """Send commands; their replies are awaited, in order, errors included."""
         ...
 
     async def send_together(self, commands: Iterable[CommandWords]) -> list[Any]:
@@ -131,15 +131,20 @@ class AutoPipeline:
         del key
         return None
 
-    async def send(self, commands: Iterable[CommandWords]) -> list[Any]:
-        """Send commands, and return their replies in order, errors included."""
-        return await self.submit(commands)
+    def send(self, commands: Iterable[CommandWords]) -> Awaitable[list[Any]]:
+        """Send commands; their replies are awaited, in order, errors included."""
+        return self.submit(commands)
 
     async def send_together(self, commands: Iterable[CommandWords]) -> list[Any]:
         """As `send`, with one MGET in place of all GETs and MGETs."""
         each = list(commands)
-        names = [name for words in each if words[0] in ("GET", "MGET") for name in words[1:]]
-        others = [words for words in each if words[0] not in ("GET", "MGET")]
+        names: list[str | bytes | int] = []
+        others = []
+        for words in each:
+            if words[0] in ("GET", "MGET"):
+                names += words[1:]
+            else:
+                others.append(words)
         found, *rest = await self.submit([("MGET", *names), *others])
         if isinstance(found, ResponseError):
             return [found] * len(each)
@@ -200,22 +205,23 @@ async def _exchange(pool: Any, connection: Any, requests: Sequence[_Request]) ->
     """Send the requests, and answer each as soon as its own replies are complete."""
     await pool.ensure_connection(connection)
     await connection.send_packed_command([b"".join(request.packed for request in requests)])
+    parser = connection._parser  # noqa: SLF001 - an `_AsyncHiredisParser`, see `infra.redis.clients`
+    # without the checks of redis-py, which take longer than the reply itself
+    next_reply = parser._reader.gets  # noqa: SLF001
     for request in requests:
-        replies = [await _reply(connection) for _ in range(request.count)]
+        replies: list[Any] = []
+        while len(replies) < request.count:
+            reply = next_reply()
+            if reply is NOT_ENOUGH_DATA:
+                await parser.read_from_socket()
+            elif isinstance(reply, redis.ConnectionError):  # such as a server that is loading
+                raise reply
+            else:
+                replies.append(reply)
         if not request.future.done():  # the task may be cancelled
             request.future.set_result(replies)
     # as redis-py does with each reply, because the connection works
     connection.next_health_check = asyncio.get_running_loop().time() + HEALTH_INTERVAL
-
-
-async def _reply(connection: Any) -> Any:
-    """Return a reply without the checks of redis-py, which take longer than the reply itself."""
-    parser = connection._parser  # noqa: SLF001 - an `_AsyncHiredisParser`, see `infra.redis.clients`
-    while (reply := parser._reader.gets()) is NOT_ENOUGH_DATA:  # noqa: SLF001
-        await parser.read_from_socket()
-    if isinstance(reply, redis.ConnectionError):  # such as a server that is loading
-        raise reply
-    return reply
 
 
 RequestT = TypeVar("RequestT")

@@ -28,7 +28,7 @@ from domain.match.history import PackedSnapshot
 from domain.records import CommandId
 from infra.process.failpoints import failpoint
 from infra.process.log_context import add_log_fields
-from infra.process.metrics import OUTCOMES_PENDING, count_submission, outcome_wait
+from infra.process.metrics import OUTCOMES_PENDING, count_outcome_wait, count_submissions
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import CommandPipeline, CommandWords, MicroBatcher, raise_errors
 from infra.redis.clients import ANSWER_TIMEOUT
@@ -243,7 +243,8 @@ class AsyncCommandGateway:
         if is_too_long(sent, ply):
             (found,) = await self._store.outcomes([(sent.match, sent.id)])
             return await self.confirmed(outcome_before_limit(found, submission.digest))
-        await self._look_after_rest()
+        if self._has_rested():
+            await self._look_for_a_while()
         check_fault(self._fault)
         future = self._expect(sent)
         sending = _Sending(submission, future, seconds)
@@ -251,8 +252,9 @@ class AsyncCommandGateway:
             failpoint("submit.ready")
             # one wake-up of this task, by the outcome or by what the store said instead
             self._batches(sending).submit(sending, future)
-            with outcome_wait():
-                stored = await future
+            began = time.perf_counter()
+            stored = await future
+            count_outcome_wait(time.perf_counter() - began)
         finally:
             if sending.end is not None:
                 sending.end.cancel()
@@ -271,7 +273,8 @@ class AsyncCommandGateway:
 
     async def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
         """Submit commands without waiting for their outcomes. Repeating it is harmless."""
-        await self._look_after_rest()
+        if self._has_rested():
+            await self._look_for_a_while()
         sendings = [_Sending(submission_of(sent, 0, self._channel)) for sent in sents]
         await asyncio.gather(*(self._batches(one).get(one) for one in sendings))
 
@@ -307,6 +310,7 @@ class AsyncCommandGateway:
         pairs = zip(sendings, answers, strict=True)
         queued = [one for one, answer in pairs if isinstance(answer, Queued)]
         if queued:
+            count_submissions("queued", len(queued))
             failpoint("submit.queued")
         for lane in {self._store.lane_of(one.submission.board) for one in queued}:
             self._request_drain(lane)
@@ -314,6 +318,8 @@ class AsyncCommandGateway:
 
     def _result(self, sending: _Sending, answer: SubmitResult) -> bytes | None:
         """Return `_result_of`; None for an answer that is read later, so that it holds up no other command."""
+        if isinstance(answer, Queued):
+            return _result_of(sending, answer)
         future = sending.outcome
         later = future and self._store.answer_later(sending.submission, answer)
         if not future or not later:
@@ -369,19 +375,21 @@ class AsyncCommandGateway:
                 self._used.clear()
                 await self._used.wait()
 
-    async def _look_after_rest(self) -> None:
-        """Look before a command is sent, unless that was done lately."""
+    def _has_rested(self) -> bool:
+        """Note that a command is to be sent; return whether the server was not looked at lately."""
         self._sent = time.monotonic()
         self._used.set()
-        if self._sent - self._looked > 2 * LOOK_SECONDS:
-            # a server that hangs holds up the command itself, which has a limit of its own
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._look(), LOOK_SECONDS)
+        return self._sent - self._looked > 2 * LOOK_SECONDS
+
+    async def _look_for_a_while(self) -> None:
+        # a server that hangs holds up the command itself, which has a limit of its own
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._look(), LOOK_SECONDS)
 
     async def _look(self) -> None:
         """Look for outcomes that were not heard, for a change of the lanes, and for a fault of the server."""
         self._looked = time.monotonic()
-        # what came since the look before is most likely announced in time
+        # those since the look before are most likely announced in time
         wanted = [(one.board, command) for command, one in self._waiting.items() if one.looked]
         for one in self._waiting.values():
             one.looked = True
@@ -496,7 +504,8 @@ def gateway_in_thread(
 
 
 def _count(answer: SubmitResult) -> None:
+    """Count an answer; those that are `Queued` are counted by the batch."""
     if isinstance(answer, NotAccepted):
-        count_submission(str(answer.code))
-    else:
-        count_submission("known" if isinstance(answer, AlreadyDecided) else "queued")
+        count_submissions(str(answer.code))
+    elif isinstance(answer, AlreadyDecided):
+        count_submissions("known")

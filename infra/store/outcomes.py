@@ -96,9 +96,10 @@ def parse(data: bytes) -> CommandOutcome:
     """Read the stored form; raises `ValueError` for any other bytes."""
     index, _, rest = data[8:].partition(b":")
     match _TAILS.decode(rest):
-        case [int() | str() as code, int(seq)]:
+        # not `int(seq)`, which takes longer than all the rest here
+        case [int() | str() as code, int() as seq]:
             return CommandOutcome(data[:8], int(index), _code(code), seq)
-        case [int() | str() as code, int(seq), *packed]:
+        case [int() | str() as code, int() as seq, *packed]:
             return CommandOutcome(data[:8], int(index), _code(code), seq, unpack_text(packed))
         case _:
             raise ValueError("the tail of an outcome has another form")

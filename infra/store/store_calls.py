@@ -151,25 +151,19 @@ _NOT_ACCEPTED: Final = {
 def submit_call(shards: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
     """Return the call that submits a command; `received` in ms, or empty for the server's time."""
     shard = keys.shard_of(new.board, shards)
+    # by position, because the names of so many words take as long as the rest here
     names = SubmitKeys(
-        inbox=keys.inbox(shard),
-        outcomes=keys.outcomes(shard, new.board),
-        refusals=keys.refusals(shard, new.board),
-        floor=keys.floor(shard),
-        archived=keys.archived(shard),
-        closed=keys.closed(shard),
+        keys.inbox(shard),
+        keys.outcomes(shard, new.board),
+        keys.refusals(shard, new.board),
+        keys.floor(shard),
+        keys.archived(shard),
+        keys.closed(shard),
     )
     words = SubmitWords(
-        id=new.id,
-        digest=new.digest,
-        payload=new.payload,
-        reply_to=new.reply_to,
-        at=received,
-        cap=cap,
-        refusal=refusal_field(new.actor, new.ply),
-        most_refusals=MOST_REFUSALS,
-        most_ahead=MOST_AHEAD_MS,
-        bit=keys.archive_bit(new.board, shards),
+        *(new.id, new.digest, new.payload, new.reply_to),
+        *(received, cap, refusal_field(new.actor, new.ply)),
+        *(MOST_REFUSALS, MOST_AHEAD_MS, keys.archive_bit(new.board, shards)),
     )
     return scripts.SUBMIT, names, words
 

@@ -102,12 +102,14 @@ PLAIN_ACTIONS: Final[Mapping[str, Action]] = {
 
 def act(app: App, actor: Actor, board: int, state: MatchState, action: Action) -> Course[Answered]:
     """Carry out a player's action in a match that was seen in this state."""
-
-    def steps() -> Steps[Answered]:
-        return (yield from decided(app, command_of(app, actor, board, state, action), state.ply))
-
     asks_redis = isinstance(action, Accept) or is_invited(state, actor.account)
-    return Course(steps(), blocks=asks_redis)
+    return Course(_steps(app, actor, board, state, action), blocks=asks_redis)
+
+
+def _steps(
+    app: App, actor: Actor, board: int, state: MatchState, action: Action
+) -> Steps[Answered]:
+    return (yield from decided(app, command_of(app, actor, board, state, action), state.ply))
 
 
 def command_of(
@@ -120,7 +122,7 @@ def command_of(
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
     seat_of(actor.account, state)
-    if isinstance(action, Accept | Move) and is_invited(state, actor.account):
+    if isinstance(action, (Accept, Move)) and is_invited(state, actor.account):
         check_may_start(app, actor.account)
     command = _command(app, actor, board, state, action)
     return CommandEnvelope(board, actor.command_id(), actor.account, command)

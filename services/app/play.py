@@ -6,7 +6,7 @@ A use case that sends commands is a `Course`: it makes a command, gets its outco
 
 import asyncio
 from collections.abc import Callable, Generator
-from functools import partial, wraps
+from functools import wraps
 from typing import Generic, ParamSpec, TypeVar, cast
 
 from msgspec.structs import replace
@@ -71,22 +71,24 @@ class Course(Generic[Result]):
 
     def begin(self) -> Result | None:
         """Run the steps before the first command."""
-        return self._run(partial(next, self._steps))
+        return self._run(self._steps.__next__)
 
     def take(self, outcome: CommandOutcome) -> Result | None:
         """Run the steps after an outcome."""
-        return self._run(partial(self._steps.send, outcome))
+        return self._run(self._steps.send, outcome)
 
     def fail(self, error: Refusal | OutcomePending) -> Result | None:
         """Run the steps after a refusal that was not recorded; raise `CommandPending` for an `OutcomePending`."""
         if isinstance(error, OutcomePending):
             sent = self.command
             raise CommandPending(sent.match, sent.id.hex(), str(error)) from None
-        return self._run(partial(self._steps.throw, error))
+        return self._run(self._steps.throw, error)
 
-    def _run(self, steps: Callable[[], tuple[CommandEnvelope, int]]) -> Result | None:
+    def _run(
+        self, steps: Callable[..., tuple[CommandEnvelope, int]], *args: object
+    ) -> Result | None:
         try:
-            self.sent, self.ply = steps()
+            self.sent, self.ply = steps(*args)
         except StopIteration as end:
             result: Result = end.value
             return result
@@ -177,19 +179,18 @@ class LoopPlay:
         return result
 
     async def _run(self, asked: Course[Result], seconds: float) -> Result:
-        result = await self._step(asked, asked.begin)
+        blocks = asked.blocks
+        result = await asyncio.to_thread(asked.begin) if blocks else asked.begin()
         while result is None:
             try:
                 outcome = await self._gateway.send(asked.command, asked.ply, seconds)
             except (Refusal, OutcomePending) as error:
-                result = await self._step(asked, partial(asked.fail, error))
+                result = await asyncio.to_thread(asked.fail, error) if blocks else asked.fail(error)
             else:
-                result = await self._step(asked, partial(asked.take, outcome))
+                result = (
+                    await asyncio.to_thread(asked.take, outcome) if blocks else asked.take(outcome)
+                )
         return result
-
-    @staticmethod
-    async def _step(asked: Course[Result], step: Callable[[], Result | None]) -> Result | None:
-        return await asyncio.to_thread(step) if asked.blocks else step()
 
     async def with_receipt(self, found: Answered) -> Answered:
         """Return a durable outcome with its receipt, if there is one now."""

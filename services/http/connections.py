@@ -14,6 +14,7 @@ from email.utils import formatdate
 from functools import partial
 from types import FrameType
 from typing import Any, Final, cast
+from weakref import ref
 
 import msgspec
 import uvicorn
@@ -39,7 +40,10 @@ _MOST_JOINED: Final = 65_536
 """Bytes that are held back at most."""
 
 ANSWER_AT_ONCE: Final = "answer at once"
-"""The extension of a scope that answers 200 in one write, or returns False if `send` has to."""
+"""The extension of a scope that answers 200 in one write, or returns False if `send` has to.
+
+It takes the lines of the headers, as `header_lines` returns them, and the body.
+"""
 
 _OK, _TIMEOUT, _TOO_LARGE, _UNAVAILABLE = 200, 408, 431, 503
 _CLOSING: Final = b"connection: close\r\n\r\n"
@@ -62,6 +66,14 @@ class ConnectionLimits(msgspec.Struct, frozen=True):
     """Open connections of this process."""
     by_address: int = 256
     """Open connections of one network; without effect behind a trusted proxy."""
+
+
+def header_lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return headers as they are sent."""
+    parts: list[bytes] = []
+    for name, value in headers:
+        parts += (name, b": ", value, b"\r\n")
+    return b"".join(parts)
 
 
 def limits_for(files: int) -> ConnectionLimits:
@@ -143,7 +155,10 @@ class JoinedWrites:
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """A connection with deadlines and limits."""
+    """A connection with deadlines and limits.
+
+    What a usual request calls names `HttpToolsProtocol`, because by `super` each call takes twice as long.
+    """
 
     def __init__(self, *args: Any, open_connections: HttpConnections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -192,7 +207,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         self._starts_in_this_data = self._ends_in_this_data = False
-        super().data_received(data)
+        HttpToolsProtocol.data_received(self, data)
         if self._in_request and not self._starts_in_this_data:
             self._count(len(data))
         # not while parsing, because most requests arrive as a whole and need no deadline
@@ -219,21 +234,24 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Start a request."""
-        super().on_message_begin()
-        cast("dict[str, Any]", self.scope)["extensions"] = {"left": self.transport.is_closing}
+        HttpToolsProtocol.on_message_begin(self)
+        scope: Any = self.scope
+        scope["extensions"] = {"left": self.transport.is_closing}
         self._in_head = self._in_request = self._starts_in_this_data = True
         self._head_size = self._parsed_size = self._size = 0
 
     def on_url(self, url: bytes) -> None:
         """Receive a part of the request line."""
         self._count_parsed(len(url))
-        super().on_url(url)
+        HttpToolsProtocol.on_url(self, url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Receive a header or a trailer."""
-        self._count_parsed(len(name) + len(value))
+        self._parsed_size += len(name) + len(value)
+        if self._parsed_size > self._limits.head_bytes:
+            self._count_head(0)
         if not self.transport.is_closing():
-            super().on_header(name, value)
+            HttpToolsProtocol.on_header(self, name, value)
 
     def _count_parsed(self, count: int) -> None:
         """Count header bytes as they are parsed, because one piece of data may have many lines."""
@@ -244,22 +262,25 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Start the answer."""
         self._in_head = False
-        self._set_deadline(None)  # that of the head
+        if self._deadline is not None:  # that of the head
+            self._set_deadline(None)
         if not self.transport.is_closing():
-            super().on_headers_complete()
-            scope = cast("dict[str, Any]", self.scope)
-            scope["extensions"][ANSWER_AT_ONCE] = partial(self._answer_at_once, self.cycle)
+            HttpToolsProtocol.on_headers_complete(self)
+            scope: Any = self.scope
+            # weakly, because a request that refers to itself waits for the garbage collector
+            scope["extensions"][ANSWER_AT_ONCE] = partial(self._answer_at_once, ref(self.cycle))
 
     def _answer_at_once(
-        self, cycle: RequestResponseCycle, headers: Iterable[tuple[bytes, bytes]], body: bytes
+        self, answering: ref[RequestResponseCycle], lines: bytes, body: bytes
     ) -> bool:
         """Answer 200, which `send` does in two steps that check what is known here."""
-        if cycle.disconnected or not cycle.keep_alive or self.flow.write_paused:
+        cycle = answering()
+        if cycle is None or cycle.disconnected or not cycle.keep_alive or self.flow.write_paused:
             return False
         cycle.response_started = cycle.response_complete = True
-        lines = [b"%b: %b\r\n" % line for line in (*cycle.default_headers, *headers)]
-        joined = cast("JoinedWrites", self.transport)
-        joined.write_whole(b"".join([STATUS_LINE[_OK], *lines, b"\r\n", body]))
+        first = STATUS_LINE[_OK] + header_lines(cycle.default_headers)
+        joined: Any = self.transport  # `JoinedWrites`
+        joined.write_whole(b"".join((first, lines, b"\r\n", body)))
         cycle.message_event.set()
         cycle.on_response()
         return True
@@ -267,15 +288,16 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Receive a part of the body."""
         if not self.transport.is_closing():
-            super().on_body(body)
+            HttpToolsProtocol.on_body(self, body)
 
     def on_message_complete(self) -> None:
         """Finish a request that has arrived completely."""
         self._in_request = False
         self._ends_in_this_data = True
-        self._set_deadline(None)
+        if self._deadline is not None:
+            self._set_deadline(None)
         if not self.transport.is_closing():
-            super().on_message_complete()
+            HttpToolsProtocol.on_message_complete(self)
 
     def pause_writing(self) -> None:
         """Wait a limited time for a client that does not read."""

@@ -167,7 +167,7 @@ class ApiContext:
 
     async def snapshot(self, board: int) -> Snapshot:
         """Return a match's snapshot; an empty one if there is no such match. Raises `damaged`."""
-        return await self._unpacked(board, await self.store.snapshot(board))
+        return await self._read(board, await self.store.snapshot(board), unpack_snapshot)
 
     async def aggregate(self, number: int) -> AnySnapshot:
         """Return the snapshot of a match or a tournament; otherwise as `snapshot`."""
@@ -176,9 +176,7 @@ class ApiContext:
     async def read_snapshot(self, board: int, replies: list[Any]) -> Snapshot:
         """Return the snapshot that is the only reply; otherwise as `snapshot`."""
         (reply,) = raise_errors(replies)
-        return await self._unpacked(board, await self.store.read_snapshot(board, reply))
-
-    async def _unpacked(self, board: int, packed: PackedSnapshot | None) -> Snapshot:
+        packed = await self.store.read_snapshot(board, reply)
         return await self._read(board, packed, unpack_snapshot)
 
     async def _read(

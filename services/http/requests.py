@@ -107,10 +107,13 @@ def request_id_of(scope: Any) -> str:
     known: str | None = scope.get(_KEY)
     if known is not None:
         return known
-    sent = next((value for name, value in scope["headers"] if name == REQUEST_ID_HEADER), b"")
-    id_ = (
-        sent.decode() if _FORM.fullmatch(sent) else f"{_prefix_of(os.getpid())}-{next(_numbers):x}"
-    )
+    sent = b""
+    for name, value in scope["headers"]:
+        if name == REQUEST_ID_HEADER:
+            sent = value
+            break
+    usable = sent and _FORM.fullmatch(sent)
+    id_ = sent.decode() if usable else f"{_prefix_of(os.getpid())}-{next(_numbers):x}"
     scope[_KEY] = id_
     return id_
 

@@ -11,7 +11,12 @@ from infra.redis.server import ServerTime
 
 def check(tokens: Tokens, texts: Sequence[str]) -> list[Token | None]:
     """The tokens of these texts; None for a text that is none, or none any more."""
-    talk = verification(texts, ServerTime(tokens._clock))
+    time = ServerTime(tokens._clock)
+    return [_check(tokens, text, time) for text in texts]
+
+
+def _check(tokens: Tokens, text: str, time: ServerTime) -> Token | None:
+    talk = verification(text, time)
     try:
         words = next(talk)
         while True:
@@ -20,7 +25,8 @@ def check(tokens: Tokens, texts: Sequence[str]) -> list[Token | None]:
                 pipe.execute_command(*command)
             words = talk.send(pipe.execute(raise_on_error=False))
     except StopIteration as end:
-        return list(end.value)
+        found: Token | None = end.value
+        return found
 
 
 def check_one(tokens: Tokens, text: str) -> Token:

@@ -198,7 +198,7 @@ def _base64(data: bytes) -> str:
     return urlsafe_b64encode(data).decode().rstrip("=")
 
 
-Verification: TypeAlias = Generator[Sequence[CommandWords], list[Any], list[Token | None]]
+Verification: TypeAlias = Generator[Sequence[CommandWords], list[Any], Token | None]
 
 ByDigest: TypeAlias = Mapping[bytes, Token]
 """Tokens by the SHA-256 of their texts."""
@@ -210,45 +210,45 @@ KnownAccounts: TypeAlias = MutableMapping[bytes, AccountId]
 """The accounts of tokens, by the tokens' digests."""
 
 
-def verification(
-    texts: Sequence[str], time: ServerTime, known: KnownAccounts | None = None
-) -> Verification:
-    """Verify tokens in two round trips, and a third if one is used for the first time in a day.
+def verification(text: str, time: ServerTime, known: KnownAccounts | None = None) -> Verification:
+    """Verify a token in two round trips, and a third if it is used for the first time in a day.
 
     `known` caches the accounts of tokens, which never change: then one round trip is enough. Whether
     token and account still exist is asked each time, the time every ten seconds.
     """
     known = {} if known is None else known
-    digests = [_digest(text, known) for text in texts]
-    wanted = list(dict.fromkeys(digest for digest in digests if digest))
-    if not wanted:
-        return [None] * len(texts)
-    accounts = list({known[digest] for digest in wanted if digest in known})
-    now = time.counted()
-    ask_time: list[CommandWords] = [("TIME",)] if now is None else []
-    replies = yield [*_get_commands(wanted), *_account_commands(accounts), *ask_time]
-    heard = raise_errors(replies)
-    records, exist = heard[: len(wanted)], heard[len(wanted) : len(wanted) + len(accounts)]
+    digest = _digest(text, known)
+    if digest is None:
+        return None
+    account, now = known.get(digest), time.counted()
+    words: list[CommandWords] = [("GET", keys.token(digest))]
+    if account is not None:
+        words.append(("GET", keys.account(account)))
+    if now is None:
+        words.append(("TIME",))
+    heard = raise_errors((yield words))
     if now is None:
         now = time.learn(heard[-1])
-    found = _parse_tokens(records, wanted)
-    living = dict(zip(accounts, exist, strict=True))
-    lasting = {digest: token for digest, token in found.items() if token.is_valid(now)}
-    known.update({digest: one.account for digest, one in lasting.items() if digest not in known})
-    good = yield from _with_account(lasting, living)
-    if uses := _use_commands(good, now - now % DAY):
-        replies = yield uses
-        _report(replies)
-    return [good.get(digest) if digest else None for digest in digests]
+    token = unpack(digest, heard[0])
+    if token is None or not token.is_valid(now):
+        return None
+    if account is None:
+        # a deleted account never comes back: one that exists now existed when its token was read
+        known[digest] = token.account
+        (exists,) = raise_errors((yield [("GET", keys.account(token.account))]))
+    else:
+        exists = heard[1]
+    if exists is None:
+        return None
+    today = now - now % DAY
+    if token.last_used is None or token.last_used < today:
+        _report((yield [_use_command(digest, token, today)]))
+    return token
 
 
 def read_commands(digests: Sequence[bytes]) -> list[CommandWords]:
     """Return the commands whose replies `parse_replies` reads."""
-    return [("TIME",), *_get_commands(digests)]
-
-
-def _get_commands(digests: Sequence[bytes]) -> list[CommandWords]:
-    return [("GET", keys.token(digest)) for digest in digests]
+    return [("TIME",), *(("GET", keys.token(digest)) for digest in digests)]
 
 
 def parse_replies(
@@ -257,12 +257,8 @@ def parse_replies(
     """Return the time, and the tokens that have a record."""
     time, *records = replies
     now = clock() if clock else to_ms(time)
-    return now, _parse_tokens(records, digests)
-
-
-def _parse_tokens(records: Sequence[Any], digests: Sequence[bytes]) -> ByDigest:
     tokens = {digest: unpack(digest, data) for digest, data in zip(digests, records, strict=True)}
-    return {digest: token for digest, token in tokens.items() if token}
+    return now, {digest: token for digest, token in tokens.items() if token}
 
 
 def _digest(text: str, known: KnownAccounts) -> bytes | None:
@@ -275,43 +271,25 @@ def _digest(text: str, known: KnownAccounts) -> bytes | None:
         return None
 
 
-def _account_commands(accounts: Sequence[AccountId]) -> list[CommandWords]:
-    return [("GET", keys.account(account)) for account in accounts]
+def _use_command(digest: bytes, token: Token, today: int) -> CommandWords:
+    """Return the command that stores the first use of a day.
 
-
-def _with_account(
-    tokens: ByDigest, asked: Mapping[AccountId, bytes | None]
-) -> Generator[Sequence[CommandWords], list[Any], ByDigest]:
-    """Return the tokens whose accounts exist; `asked` has the records of known accounts.
-
-    A deleted account never comes back: one that exists now existed when its token was read.
-    """
-    accounts = list({token.account for token in tokens.values()} - asked.keys())
-    living = dict(asked)
-    if accounts:
-        replies = yield _account_commands(accounts)
-        living.update(zip(accounts, raise_errors(replies), strict=True))
-    return {digest: token for digest, token in tokens.items() if living[token.account] is not None}
-
-
-def _use_commands(good: ByDigest, today: int) -> list[CommandWords]:
-    """Return the commands that store the first use of a day.
-
-    A record changes in no other way, so they overwrite nothing else, and they do not restore a
+    A record changes in no other way, so it overwrites nothing else, and it does not restore a
     token that was revoked meanwhile.
     """
-    return [
-        ("SET", keys.token(digest), pack(digest, replace(token, last_used=today)), "XX", "KEEPTTL")
-        for digest, token in good.items()
-        if token.last_used is None or token.last_used < today
-    ]
+    return (
+        "SET",
+        keys.token(digest),
+        pack(digest, replace(token, last_used=today)),
+        "XX",
+        "KEEPTTL",
+    )
 
 
-def _report(replies: Iterable[Any]) -> None:
-    """Log uses that were not stored, because a full server still serves readers."""
-    errors = [reply for reply in replies if isinstance(reply, ResponseError)]
-    if errors:
-        logger.warning("the use of %d tokens was not written down: %s", len(errors), errors[0])
+def _report(replies: Sequence[Any]) -> None:
+    """Log a use that was not stored, because a full server still serves readers."""
+    if isinstance(replies[0], ResponseError):
+        logger.warning("the use of a token was not written down: %s", replies[0])
 
 
 UNLISTED_MS: Final = 3_600_000
@@ -449,7 +427,7 @@ class AsyncTokens:
 
         All go in one exchange. Nothing is read for a text that can't be a token.
         """
-        talk = verification([text], self._time, self._known)
+        talk = verification(text, self._time, self._known)
         try:
             words = next(talk)
         except StopIteration:
@@ -461,4 +439,4 @@ class AsyncTokens:
             while True:
                 words = talk.send(await self._pipe.send(words))
         except StopIteration as end:
-            return end.value[0], found
+            return end.value, found

@@ -8,7 +8,7 @@ route in the framework, so that there is one place for refusals.
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -20,7 +20,7 @@ from infra.process.log_context import LoggedWith
 from services.app.commands import Action, act
 from services.http.api.auth import BEARER, FAILED, Caller
 from services.http.api.bodies import MAX_BODY_BYTES
-from services.http.connections import ANSWER_AT_ONCE
+from services.http.connections import ANSWER_AT_ONCE, header_lines
 from services.http.context import ApiContext
 from services.http.middleware import BEGAN, HttpMiddleware, count_request
 from services.http.request_limits import RATE_HEADERS, note_budget
@@ -60,6 +60,7 @@ class ShortPath:
     def __init__(self, app: Litestar, others: HttpMiddleware) -> None:
         self._app = app
         self._others = others
+        self._usual_lines = header_lines((*others.usual_headers, _VARY))
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Answer a request, here or in the framework."""
@@ -86,8 +87,20 @@ class ShortPath:
             scope[BEGAN] = began
             await self._others(scope, _again(message, receive), send)
             return
-        await _answer(scope, send, body, self._others.usual_headers)
+        await self._answer(scope, send, body)
         count_request("POST", PATH_TEMPLATE, "200", began)
+
+    async def _answer(self, scope: Any, send: Send, body: bytes) -> None:
+        """Answer in one write if the connection can, otherwise as ASGI has it."""
+        length = (b"content-length", b"%d" % len(body))
+        own = [(REQUEST_ID_HEADER, request_id_of(scope).encode()), *scope.get(RATE_HEADERS, ())]
+        lines = header_lines((_JSON, length)) + self._usual_lines + header_lines(own)
+        if scope["extensions"][ANSWER_AT_ONCE](lines, body):
+            return
+        headers = [_JSON, length, *self._others.usual_headers, _VARY, *own]
+        start: Any = {"type": "http.response.start", "status": 200, "headers": headers}
+        await send(start)
+        await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 async def _carry_out(
@@ -111,10 +124,14 @@ def _usual(scope: Mapping[str, Any]) -> _UsualRequest | None:
     if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"]:
         return None
     path = _PATH.fullmatch(scope["path"])
-    headers = [header for header in scope["headers"] if header[0] in _HEADERS]
-    found = dict(headers)
-    if path is None or scope["root_path"] or len(found) != len(headers):
+    if path is None or scope["root_path"]:
         return None
+    found: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        if name in _HEADERS:
+            if name in found:
+                return None
+            found[name] = value
     token = found.get(b"authorization", b"").decode("latin-1")
     key = found[b"idempotency-key"].decode("latin-1") if b"idempotency-key" in found else None
     if (
@@ -146,17 +163,3 @@ def _again(message: Any, receive: Receive) -> Receive:
         return first.pop() if first else await receive()
 
     return receive_again
-
-
-async def _answer(
-    scope: Any, send: Send, body: bytes, usual: Sequence[tuple[bytes, bytes]]
-) -> None:
-    """Answer in one write if the connection can, otherwise as ASGI has it."""
-    id_ = (REQUEST_ID_HEADER, request_id_of(scope).encode())
-    length = (b"content-length", b"%d" % len(body))
-    headers = [_JSON, length, *usual, _VARY, id_, *scope.get(RATE_HEADERS, ())]
-    if scope["extensions"][ANSWER_AT_ONCE](headers, body):
-        return
-    start: Any = {"type": "http.response.start", "status": 200, "headers": headers}
-    await send(start)
-    await send({"type": "http.response.body", "body": body, "more_body": False})
