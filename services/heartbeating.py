@@ -15,7 +15,7 @@ from infra.valkey.server import queue_url, socket_url
 from services import __version__
 
 _SHARED: Final[dict[tuple[int, str], HeartbeatThread]] = {}
-"""What writes for all roles of a process, by its id, because one that is forked has no other thread, and their data."""
+"""The threads that write for all roles of a process, by its id and their data: a forked process has no other thread."""
 
 
 def heartbeating(

@@ -122,7 +122,7 @@ class _LockedWorker(BaseWorker):
         self._waits_on: int | None = None
         """The server's number of the connection on which a thread waits for jobs."""
         self.between_jobs: Callable[[], None] = lambda: None
-        """Called before a job and after it, and now and then without one."""
+        """Called before a job and after it, and at intervals without one."""
         self.at_stop: Callable[[], None] = lambda: None
         """Called when the worker is asked to end, to end what its job waits for."""
 

@@ -195,9 +195,9 @@ class HeartbeatThread:
         self._connect_data, self._connect_queue = connect
         self._lock = Lock()
         self._beats: dict[Heartbeat, Event] = {}
-        """What is written, each with what is set once it was."""
+        """The heartbeats that go on, each with an event that is set by its first write."""
         self._ended: list[Heartbeat] = []
-        """What is to be removed."""
+        """The heartbeats whose notes a writer has yet to remove."""
         self._changed = Event()
         self._thread: Thread | None = None
 

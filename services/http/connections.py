@@ -363,7 +363,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 class _DatedState(ServerState):
-    """What the connections of a process share; the date of answers is found when one begins, so that no timer is needed."""
+    """The state of all connections of a process. It finds the date of an answer when that begins, so no timer is needed."""
 
     _second = -1
     _headers: Sequence[tuple[bytes, bytes]] = ()

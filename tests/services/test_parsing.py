@@ -108,6 +108,7 @@ def test_the_words_of_a_line_are_found_by_their_part():
     ("Accept", "accept", "Accept"),
     ("accept --entropy=luck", "flag", "--entropy=luck"),
     ("propose draw", "value", "draw"),
+    ("propose", "propose", "propose"),
     ("undone", "move", "undone"),
     ("a1 - b4 : c5 #3", "move", "a1 - b4 : c5 #3"),
     ("-a5", "move", "-a5"),
@@ -122,7 +123,6 @@ def test_nothing_follows_a_word_in_the_place_of_a_move():
         "undo now",
         "resign\nmore",
         "accept it",
-        "propose",
         "propose a draw",
         "m13-j7\nmore",
     ):

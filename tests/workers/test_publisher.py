@@ -186,7 +186,7 @@ def test_without_a_key_nothing_is_published_and_one_alarm_says_what_to_do(bench,
 def test_a_run_begins_anew_from_time_to_time(bench, monkeypatch):
     (bench.folder / "log-key").rename(bench.folder / "elsewhere")
     bench.add(0, 10)
-    monkeypatch.setattr(publisher_job, "ANEW_SECONDS", 0.05)
+    monkeypatch.setattr(publisher_job, "AGAIN_SECONDS", 0.05)
     work = publisher_job._Publishing(bench.publisher())
     monkeypatch.setattr(publisher_module, "WAIT_MS", 1)
     assert work.step() == 0

@@ -138,8 +138,8 @@ def make_witnessing(settings: Settings, data: redis.Redis) -> Witnessing:
 MOST_SECONDS: Final = 300.0
 """How long a run goes on at most, because the end of each costs RQ dozens of commands."""
 
-ANEW_SECONDS: Final = 60.0
-"""How often a run begins anew: with the keys of now, and with shards that have stopped."""
+AGAIN_SECONDS: Final = 60.0
+"""How often a run begins again: with the keys of now, and with shards that have stopped."""
 
 
 class _Publishing(LeasedWork):
@@ -147,7 +147,7 @@ class _Publishing(LeasedWork):
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
-        self._begin = every(ANEW_SECONDS, publisher.begin)
+        self._begin = every(AGAIN_SECONDS, publisher.begin)
 
     def step(self) -> int:
         """Publish what is new."""

@@ -153,7 +153,7 @@ _UNRESTORED: Final = (
 
 
 class Publisher:
-    """Publishes all shards. Call `begin`, and then `round` again and again; from time to time begin anew.
+    """Publishes all shards. Call `begin`, and then `round` again and again; from time to time begin again.
 
     `read_keys` raises `LogKeyError` if there is no key to sign with. `interval` is in seconds. `trim` is
     called with each beginning. `recovery` closes and restores shards. Without `news` each look is into the logs.
