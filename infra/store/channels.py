@@ -20,6 +20,7 @@ import msgspec
 import redis
 
 from infra.process.liveness import LIVENESS
+from infra.redis.clients import ANSWER_TIMEOUT
 
 MATCH_NEWS: Final = "matches"
 
@@ -98,6 +99,12 @@ class LogListener:
         if self._pubsub is None and not self.is_stopped:
             self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
             self._pubsub.subscribe(CHANNEL)
+            try:
+                # that it has subscribed is no news
+                self._pubsub.get_message(timeout=ANSWER_TIMEOUT)
+            except (redis.ConnectionError, redis.TimeoutError):
+                if not self.is_stopped:
+                    raise
         return not self.is_stopped
 
     def stop(self) -> None:

@@ -367,3 +367,12 @@ def test_an_index_has_seven_bits_a_byte_the_lowest_first() -> None:
     assert {index: locators.encode([index]) for index in given} == given
     with pytest.raises(ValueError, match="cut off"):
         locators.decode(locators.encode([5, 300])[:-1])
+
+
+def test_a_subscription_to_the_logs_is_no_news_of_them(redis_client):
+    news = LogListener(redis_client)
+    assert not any(news.hears(0.05) for _ in range(4))
+    add_log_news(redis_client, [3])
+    assert news.hears(60)
+    assert news.wait(0) == {3}
+    news.close()
