@@ -201,7 +201,7 @@ class MatchWatch:
             match.reading = None
 
     async def _look(self) -> None:
-        """Read the numbers of events of all watched matches each second; rest while there are none."""
+        """Look at the numbers of events of all watched matches each second; rest while none is watched."""
         while not self._closed:
             await asyncio.sleep(self._look_seconds)
             boards = list(self._matches)
@@ -228,7 +228,7 @@ class MatchWatch:
                 await asyncio.sleep(self._retry_seconds)
 
     async def _read_messages(self, pubsub: Any) -> None:
-        """Read messages until no match is watched any more."""
+        """Take in messages while matches are watched."""
         await pubsub.subscribe(MATCH_NEWS)
         while self._watched.is_set():
             message = await pubsub.get_message(timeout=_LISTEN_SECONDS)

@@ -110,7 +110,7 @@ def _action_of(call: Invocation) -> Action:
 
 
 def _proposal(call: Invocation) -> Action:
-    """Read `propose` and what is proposed, or `undo`; `propose` alone is a move where the game has it."""
+    """Return what `propose` or `undo` asks for; `propose` alone is a move where the game has it."""
     kind = "undo" if call.line.has("undo") else call.line.get("value")
     if kind:
         return Offer(kind)
