@@ -4,6 +4,7 @@ A benchmark returns one `Report`. It is printed as a table, or with `--json` as 
 fields `rate`, `unit`, `peers`, `ratios` and `details`.
 """
 
+import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -24,6 +25,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the benchmark that `words` name (the process's own if None), and return the exit code."""
     arguments = vars(_parser().parse_args(words))
     name, as_json = arguments.pop("name"), arguments.pop("json")
+    # a process that compiles each module again, because it may not keep them, starts a second later
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     load_games()
     module = import_module(f"bench.{name}")
     try:

@@ -27,6 +27,7 @@ from bench.lone import count_commands
 from bench.processor import process_seconds, processor_seconds
 from bench.report import Report, median_and_p99
 from bench.served import serving
+from domain.errors import Refusal
 from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.matches import load_state
@@ -153,15 +154,24 @@ class _Gauge:
 def _pages(app: App) -> dict[str, list[str]]:
     """Return the addresses of each kind of page."""
     own = _own_matches(app)
-    boards = range(1, max(own.boards.waiting + own.others) + 1)
+    numbers = range(1, max(own.boards.waiting + own.others) + 1)
     return {
         "match, to move": [f"/m/{_longest(app, own.boards.waiting)}"],
         "match, waiting": [f"/m/{_longest(app, own.others)}"],
-        "all matches in turn": [f"/m/{board}" for board in boards],
+        "all matches in turn": [f"/m/{board}" for board in numbers if _is_match(app, board)],
         "home": ["/"],
         "games": ["/games"],
         "a player": [f"/players/{VISITOR}"],
     }
+
+
+def _is_match(app: App, board: int) -> bool:
+    """Return whether a number is that of a match, and not of a tournament."""
+    try:
+        load_state(app, board)
+    except Refusal:
+        return False
+    return True
 
 
 def _longest(app: App, boards: Sequence[int]) -> int:

@@ -1,12 +1,15 @@
 """The resources that this machine, or the container, gives to a process.
 
-The limit of open files and connections of a process.
+The limit of open files and connections of a process, and how often it looks for garbage.
 """
 
+import gc
 import logging
 import os
 import re
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -84,3 +87,21 @@ def open_files() -> int:
 def most_open_files() -> int:
     """Return the highest limit that a process of this user can set."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+
+_ALLOCATIONS: Final = 200_000
+"""New objects after which Python looks for cycles."""
+
+
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """Look for cycles seldom: what is made meanwhile is many objects that stay, or that have none.
+
+    It is a setting of the process, so no two threads may be in here at the same time.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(_ALLOCATIONS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import redis
 
 from infra.health.heartbeats import Role
+from infra.process.machine import few_collections
 from infra.process.role_thread import this_role_thread
 from infra.settings.settings import Settings
 from infra.store.layout import read_layout
@@ -81,15 +82,22 @@ def run(settings: Settings, role: str, name: str = "", **flags: Any) -> int:
     process = RoleProcess(settings, Role(role), name or role)
     log_to_stderr(process.name, settings)
     report_liveness(settings, role)
+    with few_collections():
+        _work_of(process)
     return do_work(process, **flags)
 
 
 def do_work(process: RoleProcess, **flags: Any) -> int:
     """Do the work of a role in this thread, and return the exit code."""
-    module, _, function = _WORK[process.role].partition(".")
-    work = getattr(import_module(f"services.cli.{module}"), function)
     try:
-        return run_role(partial(work, process, **flags), CannotWorkError)
+        return run_role(partial(_work_of(process), process, **flags), CannotWorkError)
     except CannotWorkError as error:
         log_end(str(error))
         return EXIT_UNKNOWN
+
+
+def _work_of(process: RoleProcess) -> Callable[..., None]:
+    """Return the function that does the work of a role; its module is imported by the first call."""
+    module, _, function = _WORK[process.role].partition(".")
+    work: Callable[..., None] = getattr(import_module(f"services.cli.{module}"), function)
+    return work

@@ -7,13 +7,14 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from infra.process.liveness import LIVENESS
-from infra.process.machine import raise_limit
+from infra.process.machine import few_collections, raise_limit
 from infra.settings.settings import Settings
 from services.app.context import App
 from services.cli.do_server import answering_lines
 from services.cli.roles import CannotWorkError, RoleProcess
 from services.http.app import make_app
 from services.http.connections import QuietServer, limits_for, server_config
+from services.http.web.assets import pack_assets
 from services.metrics.collector import server_figures
 from services.serve.sockets import address_of, listen
 
@@ -47,9 +48,9 @@ def answer(process: RoleProcess, fd: int | None) -> None:
         process.check(parts.data)
         bounds = limits_for(raise_limit())
         behind_proxy = settings.trusted_proxy == "on"
-        config = server_config(
-            make_app(parts, beside=answering_lines), bounds, behind_proxy=behind_proxy
-        )
+        with few_collections():
+            app = make_app(parts, beside=answering_lines)
+        config = server_config(app, bounds, behind_proxy=behind_proxy)
         if fd is None:
             print(f"listening on {address_of(listening)}", flush=True)
         # what is loaded now stays; without this each collection would look at all of it again
@@ -60,7 +61,10 @@ def answer(process: RoleProcess, fd: int | None) -> None:
 
 
 class _ReportedServer(QuietServer):
-    """A server that reports when it answers: after the first page, whose templates are prepared by that."""
+    """A server that reports when it answers: after the first page, whose templates are prepared by that.
+
+    Then it compresses the files of pages, so that hardly a request waits for that.
+    """
 
     _first_page: asyncio.Task[None] | None = None
 
@@ -74,6 +78,8 @@ class _ReportedServer(QuietServer):
         while not await answers_page(self.config.loaded_app):  # noqa: ASYNC110 - nothing tells when it would
             await asyncio.sleep(_AGAIN_SECONDS)
         LIVENESS.serving()
+        # not before, because it takes the processor for some tenths of a second
+        await asyncio.to_thread(pack_assets)
 
 
 async def answers_page(app: Any) -> bool:

@@ -57,7 +57,6 @@ from services.http.context import DEFAULT_INTERVALS, ApiContext, TaskIntervals, 
 from services.http.middleware import HttpMiddleware
 from services.http.published_log import LOG_ROUTES
 from services.http.requests import context_of
-from services.http.web.assets import pack_assets
 from services.http.web.error_pages import answer_not_found
 from services.http.web.site import SITE
 
@@ -134,12 +133,10 @@ async def _lifespan(app: Litestar) -> AsyncIterator[None]:
     async with app.state.opening() as context:
         app.state.context = context
         heart = asyncio.create_task(LIVENESS.watch_loop())
-        packing = asyncio.create_task(asyncio.to_thread(pack_assets))
         try:
             yield
         finally:
             heart.cancel()
-            await packing
 
 
 def _api() -> Router:

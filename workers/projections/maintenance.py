@@ -9,6 +9,7 @@ from typing import Protocol
 
 import redis
 
+from infra.process.machine import few_collections
 from infra.projections.projection import Projection
 from infra.store.log_gate import read_ends
 from infra.store.port import Store
@@ -17,7 +18,7 @@ from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed
 from workers.projections.processes import ShardProcesses
 from workers.projections.rebuild import Rebuild, leaves_read, leaves_total
-from workers.projections.shards import CHUNK, few_collections, fold_shard
+from workers.projections.shards import CHUNK, fold_shard
 from workers.projections.verify import ProjectionVerifier
 
 

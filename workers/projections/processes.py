@@ -18,7 +18,7 @@ import msgspec
 import redis
 
 from infra.process.intervals import every
-from infra.process.machine import usable_cores
+from infra.process.machine import few_collections, usable_cores
 from infra.projections.generations import RENEW_SECONDS, Generation
 from infra.projections.projection import Projection
 from infra.store.port import Store
@@ -26,7 +26,6 @@ from workers.projections.feed import Feed
 from workers.projections.rebuild import Rebuild, StuckError
 from workers.projections.shards import (
     CHUNK,
-    few_collections,
     fold_shard,
     least_folded,
     tracks_of_shard,

@@ -9,10 +9,8 @@ facts have written, all share the bucket's one checkpoint, and a process that wa
 Either way no lease is needed, and the successor of a process that was killed goes on from the checkpoints.
 """
 
-import gc
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Final
 
 import msgspec
@@ -28,21 +26,6 @@ CHUNK: Final = 4_000
 
 _PAUSE_SECONDS: Final = 0.05
 """Until leaves are looked for again that replicas did not confirm."""
-
-
-_ALLOCATIONS: Final = 200_000
-"""Objects after which Python looks for cycles: more than a chunk has, which has none."""
-
-
-@contextmanager
-def few_collections() -> Iterator[None]:
-    """Look for cycles of objects seldom, because each look at the objects of a chunk is for nothing."""
-    before = gc.get_threshold()
-    gc.set_threshold(_ALLOCATIONS, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class SharedTrack(Track):

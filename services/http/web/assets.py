@@ -278,7 +278,7 @@ def _packed(name: str, encoding: Encoding) -> bytes:
 
 
 def pack_assets() -> None:
-    """Compress the files that pages load as most browsers want them, so that no request waits for it."""
+    """Compress the files that pages load as most browsers want them, so that a request hardly ever waits for it."""
     for name in ASSETS:
         # of a module that is in the joined file no page asks for its own
         if name in ALONE or name.startswith("scripts.") or not name.endswith(".js"):
