@@ -25,7 +25,7 @@ from infra.store.layout import Layout
 from infra.store.port import (
     AlreadyDecided,
     CommitArchived,
-    CommitResult,
+    CommitUnderWay,
     NotAccepted,
     Submission,
     SubmitResult,
@@ -84,12 +84,12 @@ class StoreWithArchive(RedisStore):
             for new, answer in zip(submissions, answers, strict=True)
         ]
 
-    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        """Commit."""
-        results = super().commit(writes)
-        return [
+    def begin_commit(self, writes: Sequence[Write]) -> CommitUnderWay:
+        """Begin to commit."""
+        results = super().begin_commit(writes)
+        return lambda: [
             self._known(write) if isinstance(result, CommitArchived) else result
-            for write, result in zip(writes, results, strict=True)
+            for write, result in zip(writes, results(), strict=True)
         ]
 
     def _known(self, write: Write) -> CommitArchived:

@@ -4,8 +4,6 @@ A metric keeps its name, labels and unit. A label has few values, and never an a
 page, docs/monitoring.md, has all of them.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache, partial
 from typing import Final
 
@@ -121,12 +119,10 @@ def count_submissions(answer: str, times: int = 1) -> None:
     _submitted(answer).inc(times)
 
 
-@contextmanager
-def measured_commit(commands: int) -> Iterator[None]:
-    """Measure the body as a commit of so many commands."""
+def count_commit(commands: int, seconds: float) -> None:
+    """Count a commit of so many commands, and how long it took."""
     _COMMIT_SIZE.observe(commands)
-    with _COMMIT_SECONDS.time():
-        yield
+    _COMMIT_SECONDS.observe(seconds)
 
 
 def count_outcome_wait(seconds: float) -> None:

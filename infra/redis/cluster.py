@@ -14,7 +14,8 @@ The map is read when it is first needed, and again after a node was lost.
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
 import redis
@@ -26,9 +27,10 @@ from redis.exceptions import (
     ClusterDownError,
     MovedError,
     RedisClusterException,
-    ResponseError,
     TryAgainError,
 )
+
+from infra.redis.exchange import QueuedCommand, Replies, read_reply
 
 Address: TypeAlias = tuple[str, int]
 """Host and port of a node."""
@@ -226,9 +228,6 @@ _OF_ALL_NODES: Final = frozenset({"FLUSHALL", "PING", "SCRIPT FLUSH", "SCRIPT LO
 CLOCK_SLOT: Final = 0
 """The slot whose node is asked for the time."""
 
-Queued = tuple[tuple[Any, ...], dict[str, Any]]
-"""A command in a pipeline: its words, and redis-py's options for reading the reply."""
-
 
 class _Sent(NamedTuple):
     """A command on its way."""
@@ -284,18 +283,18 @@ class ClusterPipeline(Pipeline):
 
     def execute(self, raise_on_error: bool = True) -> list[Any]:  # noqa: FBT001, FBT002 - as in redis-py
         """Send the commands and return the replies in their order."""
-        commands: list[Queued] = self.command_stack
+        commands: list[QueuedCommand] = self.command_stack
         try:
             if not commands:
                 return []
-            replies = self._in_transaction(commands) if self._atomic else self._send(commands)
+            replies = self._in_transaction(commands) if self._atomic else self.begin()()
         finally:
             self.reset()
         if raise_on_error:
             self.raise_first_error(commands, replies)  # type: ignore[no-untyped-call]
         return replies
 
-    def _in_transaction(self, commands: Sequence[Queued]) -> list[Any]:
+    def _in_transaction(self, commands: Sequence[QueuedCommand]) -> list[Any]:
         end = time.monotonic() + REDIRECT_SECONDS
         slots = {slot_of_key(key) for words, _ in commands if (key := key_of(words)) is not None}
         if len(slots) != 1:
@@ -322,17 +321,30 @@ class ClusterPipeline(Pipeline):
                 self._slots.node_lost(_address_of(node))
                 raise
 
-    def _send(self, commands: Sequence[Queued]) -> list[Any]:
-        end = time.monotonic() + REDIRECT_SECONDS
-        replies: list[Any] = [None] * len(commands)
+    def begin(self) -> Replies:
+        """Send the commands, each to its node; what is returned reads the replies."""
+        commands: list[QueuedCommand] = self.command_stack
         barriers = _barriers_of(commands)
-        confirmed: list[list[Any]] = []
         waiting = [_Sent(at, None) for at in range(len(commands) - len(barriers))]
         groups = self._groups(commands, waiting)
         if barriers and not waiting:
             groups = [(node, []) for node in self._slots.primaries()]
-        while groups:
-            confirmed += self._exchange(commands, groups, replies, barriers)
+        first = _Exchange(self, self._slots, commands, groups, barriers)
+        return lambda: self._finish(commands, waiting, barriers, first)
+
+    def _finish(
+        self,
+        commands: Sequence[QueuedCommand],
+        waiting: Sequence[_Sent],
+        barriers: Sequence[QueuedCommand],
+        exchange: "_Exchange",
+    ) -> list[Any]:
+        """Read the replies, send again what was redirected, and return all in order."""
+        end = time.monotonic() + REDIRECT_SECONDS
+        replies: list[Any] = [None] * len(commands)
+        confirmed: list[list[Any]] = []
+        while exchange.groups:
+            confirmed += exchange.read(replies)
             again = [
                 sent for sent in waiting if isinstance(replies[sent.at], (AskError, TryAgainError))
             ]
@@ -343,6 +355,7 @@ class ClusterPipeline(Pipeline):
                 time.sleep(_PAUSE_SECONDS)
             waiting = [_Sent(sent.at, self._redirected(replies[sent.at])) for sent in again]
             groups = self._groups(commands, waiting)
+            exchange = _Exchange(self, self._slots, commands, groups, barriers)
         for reply in replies:
             if isinstance(reply, ClusterDownError):
                 raise self._down(reply) from reply
@@ -358,7 +371,7 @@ class ClusterPipeline(Pipeline):
         return self._slots.asked(error) if isinstance(error, AskError) else None
 
     def _groups(
-        self, commands: Sequence[Queued], waiting: Sequence[_Sent]
+        self, commands: Sequence[QueuedCommand], waiting: Sequence[_Sent]
     ) -> list[tuple[redis.Redis, list[_Sent]]]:
         """Return the commands by node."""
         groups: dict[int, tuple[redis.Redis, list[_Sent]]] = {}
@@ -378,58 +391,6 @@ class ClusterPipeline(Pipeline):
             return self._slots.primaries()
         raise ValueError(f"{words[0]} has no key; a cluster's nodes are asked one by one")
 
-    def _exchange(
-        self,
-        commands: Sequence[Queued],
-        groups: Sequence[tuple[redis.Redis, Sequence[_Sent]]],
-        replies: list[Any],
-        barriers: Sequence[Queued],
-    ) -> list[list[Any]]:
-        """Send the commands of each node, then read all replies; return those to the barriers of each."""
-        confirmed = []
-        connections: list[Any] = []  # redis-py types little of them
-        read = 0
-        at = 0
-        try:
-            # before anything is sent, because then a node that is away leaves nothing in doubt
-            while at < len(groups):
-                connections.append(groups[at][0].connection_pool.get_connection())
-                at += 1
-            for at, (_, sents) in enumerate(groups):
-                connection = connections[at]
-                words = [
-                    one
-                    for sent in sents
-                    for one in ([("ASKING",)] if sent.asked else []) + [commands[sent.at][0]]
-                ]
-                words += [words_of_one for words_of_one, _ in barriers]
-                connection.send_packed_command(connection.pack_commands(words))
-            for at, (_, sents) in enumerate(groups):
-                connection = connections[at]
-                for sent in sents:
-                    if sent.asked:
-                        self._reply(connection, (("ASKING",), {}))
-                    replies[sent.at] = self._reply(connection, commands[sent.at])
-                confirmed.append([self._reply(connection, barrier) for barrier in barriers])
-                read += 1
-        except (redis.ConnectionError, redis.TimeoutError):
-            self._slots.node_lost(_address_of(groups[at][0]))
-            raise
-        finally:
-            for place, connection in enumerate(connections):
-                if place >= read:  # its replies would be those of the next commands
-                    connection.disconnect()
-                groups[place][0].connection_pool.release(connection)
-        return confirmed
-
-    def _reply(self, connection: Any, command: Queued) -> Any:
-        words, options = command
-        try:
-            # a copy, because redis-py takes some out
-            return self.parse_response(connection, words[0], **dict(options))  # type: ignore[no-untyped-call]
-        except ResponseError as error:
-            return error
-
     def _down(self, error: Exception) -> redis.ConnectionError:
         self._slots.doubt()
         return redis.ConnectionError(f"the cluster does not serve all slots now ({error})")
@@ -439,12 +400,80 @@ class ClusterPipeline(Pipeline):
         return redis.ConnectionError(f"a slot of the cluster did not come to rest ({error})")
 
 
+class _Exchange:
+    """Sends the commands of each node, and reads their replies; `replies` has a place for each command."""
+
+    def __init__(
+        self,
+        pipe: Pipeline,
+        slots: SlotMap,
+        commands: Sequence[QueuedCommand],
+        groups: Sequence[tuple[redis.Redis, Sequence[_Sent]]],
+        barriers: Sequence[QueuedCommand],
+    ) -> None:
+        self._pipe = pipe
+        self._slots = slots
+        self._commands = commands
+        self.groups = groups
+        self._barriers = barriers
+        self._connections: list[Any] = []  # redis-py types little of them
+        self._read = 0
+        """How many nodes' replies are read."""
+        # before anything is sent, because then a node that is away leaves nothing in doubt
+        for node, _ in groups:
+            with self._ended_by_errors(node):
+                self._connections.append(node.connection_pool.get_connection())
+        for (node, sents), connection in zip(groups, self._connections, strict=True):
+            words = [
+                one
+                for sent in sents
+                for one in ([("ASKING",)] if sent.asked else []) + [commands[sent.at][0]]
+            ]
+            words += [words_of_one for words_of_one, _ in barriers]
+            with self._ended_by_errors(node):
+                connection.send_packed_command(connection.pack_commands(words))
+
+    def read(self, replies: list[Any]) -> list[list[Any]]:
+        """Read all replies; return those to the barriers of each node."""
+        confirmed = []
+        for (node, sents), connection in zip(self.groups, self._connections, strict=True):
+            with self._ended_by_errors(node):
+                for sent in sents:
+                    if sent.asked:
+                        read_reply(self._pipe, connection, (("ASKING",), {}))
+                    replies[sent.at] = read_reply(self._pipe, connection, self._commands[sent.at])
+                confirmed.append(
+                    [read_reply(self._pipe, connection, barrier) for barrier in self._barriers]
+                )
+            self._read += 1
+        self._release()
+        return confirmed
+
+    @contextmanager
+    def _ended_by_errors(self, node: redis.Redis) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            if isinstance(error, redis.ConnectionError | redis.TimeoutError):
+                self._slots.node_lost(_address_of(node))
+            self._release()
+            raise
+
+    def _release(self) -> None:
+        for at, ((node, _), connection) in enumerate(
+            zip(self.groups, self._connections, strict=False)
+        ):
+            if at >= self._read:  # its replies would be those of the next commands
+                connection.disconnect()
+            node.connection_pool.release(connection)
+
+
 def _address_of(node: redis.Redis) -> Address:
     options = node.connection_pool.connection_kwargs
     return str(options["host"]), int(options["port"])
 
 
-def _barriers_of(commands: Sequence[Queued]) -> Sequence[Queued]:
+def _barriers_of(commands: Sequence[QueuedCommand]) -> Sequence[QueuedCommand]:
     """Return the barriers at the end of a pipeline."""
     start = len(commands)
     while start and str(commands[start - 1][0][0]) in _BARRIERS:

@@ -9,7 +9,8 @@ import redis
 from redis.exceptions import NoScriptError
 
 from infra.redis.autopipeline import CommandPipeline, raise_errors
-from infra.redis.cluster import least_confirmed
+from infra.redis.cluster import ClusterPipeline, least_confirmed
+from infra.redis.exchange import Replies, begin_exchange
 
 Arg = str | bytes | int
 
@@ -104,7 +105,25 @@ def call_all(
     whole script and the same end: in a cluster some nodes may know a script that others do not. Of a
     barrier at the end the smaller numbers are returned. Any other error reply is raised: `ResponseError`.
     """
-    replies = _send(client, calls, finish)
+    return _known(client, calls, finish, _send(client, calls, finish))
+
+
+def begin_all(
+    client: redis.Redis, calls: Sequence[Call], finish: Callable[[Any], None] | None = None
+) -> Replies:
+    """Send scripts as `call_all` does; what is returned reads the replies."""
+    pipe = _pipeline(client, calls, finish)
+    replies = pipe.begin() if isinstance(pipe, ClusterPipeline) else begin_exchange(pipe)
+    return lambda: _known(client, calls, finish, replies())
+
+
+def _known(
+    client: redis.Redis,
+    calls: Sequence[Call],
+    finish: Callable[[Any], None] | None,
+    replies: list[Any],
+) -> list[Any]:
+    """Return the replies, after what a server did not know was sent again."""
     unknown = [i for i, r in enumerate(replies[: len(calls)]) if isinstance(r, NoScriptError)]
     if unknown:
         again = _send(client, [calls[i] for i in unknown], finish, load=True)
@@ -139,11 +158,21 @@ def _send(
     *,
     load: bool = False,
 ) -> list[Any]:
+    with _pipeline(client, calls, finish, load=load) as pipe:
+        return list(pipe.execute(raise_on_error=False))
+
+
+def _pipeline(
+    client: redis.Redis,
+    calls: Sequence[Call],
+    finish: Callable[[Any], None] | None,
+    *,
+    load: bool = False,
+) -> Any:
     # redis-py types no part of its pipelines
     pipe: Any = client.pipeline(transaction=False)
-    with pipe:
-        for call in calls:
-            pipe.execute_command(*_words(call, load=load))
-        if finish is not None:
-            finish(pipe)
-        return list(pipe.execute(raise_on_error=False))
+    for call in calls:
+        pipe.execute_command(*_words(call, load=load))
+    if finish is not None:
+        finish(pipe)
+    return pipe

@@ -9,6 +9,7 @@ from redis.client import Pipeline
 from infra.durability.durability import Mode, append_barrier, check_barrier
 from infra.process.failpoints import failpoint
 from infra.redis import scripts
+from infra.redis.exchange import Replies
 from infra.store.port import NotDurable
 
 
@@ -25,10 +26,19 @@ class DurableScripts:
 
     def run(self, calls: Sequence[scripts.Call]) -> list[Any]:
         """Run scripts, wait until their writes are durable, and return their replies."""
-        replies = scripts.call_all(self._client, calls, finish=self.append_barrier)
-        failpoint("commit.answered")
-        self.check(replies[-1], "the server did not confirm that the commit is on disk")
-        return replies[: len(calls)]
+        return self.begin(calls)()
+
+    def begin(self, calls: Sequence[scripts.Call]) -> Replies:
+        """Send scripts; what is returned does the rest of `run`."""
+        answered = scripts.begin_all(self._client, calls, finish=self.append_barrier)
+
+        def replies() -> list[Any]:
+            found = answered()
+            failpoint("commit.answered")
+            self.check(found[-1], "the server did not confirm that the commit is on disk")
+            return found[: len(calls)]
+
+        return replies
 
     def append_barrier(self, pipe: Pipeline) -> None:
         """Add the barrier as the last command of a pipeline, if there is one."""

@@ -201,6 +201,9 @@ CommitResult = (
     CommitDone | AlreadyDecided | CommitArchived | CommitConflict | CommitClosed | LogCutOff
 )
 
+CommitUnderWay = Callable[[], list[CommitResult]]
+"""Waits until a commit is done, and returns its results; to be called once."""
+
 
 def refusal_field(actor: AccountId, ply: int) -> str:
     """Return the field of the count of refusals."""
@@ -295,6 +298,10 @@ class Store(Protocol):
         `NotDurable` if it was written and the server does not confirm that it is durable: nothing may
         be acknowledged; the outcomes are stored, and a retry returns them.
         """
+        ...
+
+    def begin_commit(self, writes: Sequence[Write]) -> CommitUnderWay:
+        """Begin to commit; the function that is returned waits, and has the results and errors of `commit`."""
         ...
 
     def seed_chain(self, shard: int) -> SeedChain | None:

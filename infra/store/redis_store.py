@@ -30,6 +30,7 @@ from infra.store.log_streams import (
 from infra.store.port import (
     CommitConflict,
     CommitResult,
+    CommitUnderWay,
     InboxEntry,
     SeedChain,
     ShardClosedError,
@@ -205,6 +206,10 @@ class RedisStore:
     # commit
 
     def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+        """Commit, and wait for the results."""
+        return self.begin_commit(writes)()
+
+    def begin_commit(self, writes: Sequence[Write]) -> CommitUnderWay:
         """Commit: one script call a shard, all in one pipeline that ends in the barrier."""
         runs: dict[int, list[int]] = {}
         for i, write in enumerate(writes):
@@ -214,12 +219,16 @@ class RedisStore:
             commit_call(shards, shard, [writes[i] for i in run], self.published(shard))
             for shard, run in runs.items()
         ]
-        replies = self._durably.run(calls)
-        results: list[CommitResult] = [CommitConflict()] * len(writes)
-        for run, reply in zip(runs.values(), replies, strict=False):
-            found = read_commit_replies([writes[i] for i in run], reply)
-            for i, result in zip(run, found, strict=True):
-                results[i] = result
+        replies = self._durably.begin(calls)
+
+        def results() -> list[CommitResult]:
+            found: list[CommitResult] = [CommitConflict()] * len(writes)
+            for run, reply in zip(runs.values(), replies(), strict=False):
+                of_shard = read_commit_replies([writes[i] for i in run], reply)
+                for i, result in zip(run, of_shard, strict=True):
+                    found[i] = result
+            return found
+
         return results
 
     # draws

@@ -30,6 +30,7 @@ from infra.store.port import (
     CommitConflict,
     CommitDone,
     CommitResult,
+    CommitUnderWay,
     InboxEntry,
     LogCutOff,
     NotAccepted,
@@ -209,6 +210,10 @@ class MemoryStore:
             return False
         match.replies = after
         return True
+
+    def begin_commit(self, writes: Sequence[Write]) -> CommitUnderWay:
+        results = self.commit(writes)
+        return lambda: results
 
     def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         shards = {write.shard for write in writes}

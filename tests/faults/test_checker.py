@@ -40,6 +40,7 @@ from infra.store.redis_store import RedisStore
 from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.lanes import LANE
 from tests.helpers.side import catch_up
+from tests.helpers.writes import CommitsInOne
 from trials.faults import published
 from trials.faults.checker import Held, Record, Result, check, read_held
 from trials.faults.elsewhere import elsewhere
@@ -50,7 +51,7 @@ from workers.projections import PROJECTIONS
 # stores with a seeded fault each
 
 
-class Honest(RedisStore):
+class Honest(CommitsInOne):
     """The store as it is, which also remembers what its commits answered."""
 
     def __init__(self, client: Redis) -> None:

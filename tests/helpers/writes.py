@@ -1,12 +1,23 @@
 """Commands and writes of one match, as the contract of the stores needs them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from domain.match.history import NO_HASH, PackedSnapshot
 from domain.records import AccountId
 from infra.redis import keys
 from infra.store.outcomes import tail
-from infra.store.port import InboxEntry, Queued, Store, Submission, Write, refusal_field
+from infra.store.port import (
+    CommitResult,
+    CommitUnderWay,
+    InboxEntry,
+    Queued,
+    Store,
+    Submission,
+    Write,
+    refusal_field,
+)
+from infra.store.redis_store import RedisStore
 from tests.fakes.memory_store import MemoryStore
 
 BOARD = 7
@@ -79,3 +90,14 @@ def attempts_counted(store: Store, shard: int) -> dict[str, int]:
     client: Any = store._client  # type: ignore[attr-defined]
     found = client.hgetall(keys.attempts(shard))
     return {entry.decode(): int(count) for entry, count in found.items()}
+
+
+class CommitsInOne(RedisStore):
+    """A store whose `commit` a test overrides: what a drain begins to commit goes through it, too."""
+
+    def begin_commit(self, writes: Sequence[Write]) -> CommitUnderWay:
+        results = self.commit(writes)
+        return lambda: results
+
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+        return super().begin_commit(writes)()

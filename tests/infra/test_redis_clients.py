@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from infra.redis import autopipeline, clients
@@ -23,11 +24,13 @@ from infra.redis import server as server_time
 from infra.redis.addresses import redact_url, unix_url
 from infra.redis.autopipeline import AutoPipeline, MicroBatcher, raise_errors
 from infra.redis.clients import make_async_client, make_client, time_ms
+from infra.redis.exchange import begin_exchange
 from infra.redis.reads import read_one
 from infra.redis.server import COUNTED_SECONDS, ServerTime
 from infra.store import locators
 from infra.store.channels import LogListener, add_log_news
 from infra.valkey.server import EmbeddedServer
+from tests.helpers.served import until
 
 
 class Conversation(socketserver.BaseRequestHandler):
@@ -82,6 +85,38 @@ def test_a_command_is_sent_once_when_no_answer_comes(monkeypatch, answer, comman
                     pipeline.incr("a").incr("b").execute()
             assert listener.connections == 1
             assert listener.received.count(command[0][0].encode()) == len(command)
+
+
+def in_use(client: Redis) -> int:
+    pool: Any = client.connection_pool
+    return len(pool._in_use_connections)
+
+
+def test_what_was_sent_is_done_before_its_replies_are_read(redis_client):
+    before = in_use(redis_client)
+    pipe: Any = redis_client.pipeline(transaction=False)
+    replies = begin_exchange(pipe.incr("a").hget("a", "field").incr("a"))
+    until(lambda: redis_client.get("a") == b"2")
+    redis_client.set("a", 7)
+    one, error, two = replies()
+    assert (one, two) == (1, 2)
+    assert isinstance(error, ResponseError), "an error is the reply of its command"
+    assert in_use(redis_client) == before
+
+
+@pytest.mark.parametrize("answer", [b"", b":1\r\n"], ids=["broken", "answer"])
+def test_a_connection_that_is_lost_in_an_exchange_is_not_used_again(monkeypatch, answer):
+    monkeypatch.setattr(clients, "ANSWER_TIMEOUT", 5)
+    with (
+        Listener(answer).running() as listener,
+        make_client(f"redis://127.0.0.1:{listener.server_address[1]}") as client,
+    ):
+        pipe: Any = client.pipeline(transaction=False)
+        replies = begin_exchange(pipe.incr("a").incr("b"))
+        with pytest.raises(RedisConnectionError):
+            replies()
+        assert in_use(client) == 0
+        assert listener.received.count(b"INCR") == 2
 
 
 def test_a_client_is_made_for_each_kind_of_url_and_a_shown_one_has_no_password():

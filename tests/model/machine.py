@@ -23,9 +23,9 @@ from infra.store.gateway import submission_of
 from infra.store.layout import Layout
 from infra.store.leases import LEASE_MS, LaneLeases
 from infra.store.port import AlreadyDecided, CommitResult, NotAccepted, Queued, Write
-from infra.store.redis_store import RedisStore
 from tests.helpers.gateways import OutcomeListener
 from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.writes import CommitsInOne
 from tests.model.compare import Comparison, Place
 from tests.model.plain import Outcome, Server, Waiting
 from workers.commands.drain import Drain
@@ -81,7 +81,7 @@ def nobody_comes(lane: Lane) -> None:
     del lane
 
 
-class Steps(RedisStore):
+class Steps(CommitsInOne):
     """The store, with something to happen before or after a drain's next commits."""
 
     before: Callable[[], None] = staticmethod(live)

@@ -8,6 +8,7 @@ import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -210,7 +211,8 @@ def answered_by(api, monkeypatch):
                 (code,) = re.findall(r"type (\w{4}-\w{4});", shown.getvalue().decode())
                 answer_device(api.parts, api.parts.accounts.id_of(name), code, allowed=allowed)
 
-        monkeypatch.setattr("services.cli.login.time.sleep", answer)
+        # not `time.sleep` itself, which other threads call
+        monkeypatch.setattr("services.cli.login.time", SimpleNamespace(sleep=answer))
         monkeypatch.setattr("sys.stderr", io.TextIOWrapper(shown, write_through=True))
 
     return by

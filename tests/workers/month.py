@@ -64,6 +64,7 @@ from tests.fakes.dying import DyingClient, Killed
 from tests.helpers.doctor import damaged_matches
 from tests.helpers.given import ALICE, BOB, CAROL, Match
 from tests.helpers.timed import BEGIN, HOUR, TimedBench, TimedStore
+from tests.helpers.writes import CommitsInOne
 from tests.workers.plain_clock import Kept, PlainClock
 from workers.commands.drain import Drain
 
@@ -110,7 +111,7 @@ LATE = (Code.MATCH_OVER, Code.NOT_A_PLAYER, Code.NOT_STARTED)
 """Refusals that are told before anybody looks at the clock."""
 
 
-class Fate(TimedStore):
+class Fate(CommitsInOne, TimedStore):
     """A store whose users may die, and that remembers what came to it."""
 
     dies = ""

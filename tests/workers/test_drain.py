@@ -1,13 +1,13 @@
 """The drain on a real server: its batches, those that wait for outcomes, and what it can not read, decide or commit. `tests/model` plays by chance."""
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
+from rq.timeouts import JobTimeoutException
 
 from domain.aggregates import Decider
 from domain.errors import Code
@@ -20,14 +20,20 @@ from domain.match.history import EVENT_LIMIT
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.channels import MATCH_NEWS, read_news
-from infra.store.port import CommitConflict, CommitResult, Submission, Write
+from infra.store.port import (
+    CommitConflict,
+    CommitResult,
+    CommitUnderWay,
+    Submission,
+    Write,
+)
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.doctor import value
 from tests.helpers.gateways import OutcomeListener
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
-from tests.helpers.writes import attempts_counted
+from tests.helpers.writes import CommitsInOne, attempts_counted
 from workers.commands import handle
 from workers.commands.drain import CHUNK, SMALL_BACKLOG, SMALL_BATCH, TRIES, Drain
 from workers.commands.handle import CommandHandler, StartContexts, Task
@@ -104,17 +110,22 @@ class Watched(RedisStore):
 
     def __init__(self, client: Redis) -> None:
         super().__init__(client, Mode.FSYNC)
+        self.begun = 0
         self.results: list[list[CommitResult]] = []
-        self.threads: list[threading.Thread] = []
 
     def before(self, number: int) -> None:
         """Do something before commit `number`, counted from 0."""
 
-    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        self.before(len(self.results))
-        self.threads.append(threading.current_thread())
-        self.results.append(super().commit(writes))
-        return self.results[-1]
+    def begin_commit(self, writes: Sequence[Write]) -> CommitUnderWay:
+        self.before(self.begun)
+        self.begun += 1
+        committed = super().begin_commit(writes)
+
+        def results() -> list[CommitResult]:
+            self.results.append(committed())
+            return self.results[-1]
+
+        return results
 
 
 @pytest.fixture
@@ -131,27 +142,39 @@ def send_moves(bench: Bench) -> list[CommandEnvelope]:
     return [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in range(1, MATCHES + 1)]
 
 
-def test_a_chunk_is_decided_while_the_one_before_is_committed(bench, store, monkeypatch):
+def test_a_chunk_is_decided_while_the_one_before_is_committed(bench, store):
     orders = send_moves(bench)
-    decided_beyond = threading.Event()
-    decided: list[bytes] = []
+    seen: list[tuple[int, int]] = []
 
-    def wait(number: int) -> None:
-        # if nothing were decided meanwhile, this would wait for itself
-        assert number or decided_beyond.wait(60)
-
-    def counting(sent: CommandEnvelope, *given: Any) -> Decision | Rejection:
-        decided.append(sent.id)
-        if len(decided) > CHUNK:
-            decided_beyond.set()
+    def looking(sent: CommandEnvelope, *given: Any) -> Decision | Rejection:
+        seen.append((store.begun, len(store.results)))
         return decide(sent, *given)
 
-    monkeypatch.setattr(store, "before", wait)
-    assert bench.drain(decider=counting) == MATCHES
+    assert bench.drain(decider=looking) == MATCHES
+    assert seen == [(0, 0)] * CHUNK + [(1, 0)] * (MATCHES - CHUNK)
     assert [len(results) for results in store.results] == [CHUNK, MATCHES - CHUNK]
     outcomes = [bench.outcome(order) for order in orders]
     assert [one.accepted for one in outcomes if one] == [True] * MATCHES
-    assert not store.threads[0].is_alive()
+
+
+@pytest.mark.usefixtures("store")
+def test_an_error_while_a_chunk_is_committed_leaves_no_connection_behind(bench):
+    orders = send_moves(bench)
+    decided: list[bytes] = []
+
+    def failing_later(sent: CommandEnvelope, *given: Any) -> Decision | Rejection:
+        decided.append(sent.id)
+        if len(decided) > CHUNK:
+            raise JobTimeoutException
+        return decide(sent, *given)
+
+    pool: Any = bench.client.connection_pool
+    in_use = len(pool._in_use_connections)
+    with pytest.raises(JobTimeoutException):
+        bench.drain(decider=failing_later)
+    assert len(pool._in_use_connections) == in_use
+    assert [bench.outcome(order) is not None for order in orders].count(True) == CHUNK
+    assert bench.store.inbox_size(range(4)) == MATCHES - CHUNK
 
 
 def test_what_was_decided_on_a_commit_that_did_not_apply_is_decided_again(
@@ -277,7 +300,7 @@ def test_a_game_that_fails_costs_its_own_match_only(bench, way):
     assert attempts_counted(bench.store, 1) == {}
 
 
-class Broken(RedisStore):
+class Broken(CommitsInOne):
     """A store whose server goes away in every commit."""
 
     def commit(self, writes: Sequence[Write]) -> list[CommitResult]:

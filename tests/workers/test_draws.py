@@ -37,6 +37,7 @@ from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import copy_of, put_back
 from tests.helpers.timed import BEGIN, SHORT, TimedBench
+from tests.helpers.writes import CommitsInOne
 from workers.commands.drain import TRIES, Drain
 
 
@@ -159,7 +160,7 @@ def test_no_seed_is_used_again_when_data_was_put_back(bench, caplog):
 def test_the_mark_is_on_the_disk_before_the_draw_is_committed(bench):
     marks: list[bytes] = []
 
-    class Looking(RedisStore):
+    class Looking(CommitsInOne):
         def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
             marks.extend(file.read_bytes() for file in bench.folder.glob("*.used"))
             return super().commit(writes)
@@ -185,7 +186,7 @@ def test_a_mark_that_can_not_be_read_stands_for_all_seeds_and_none_for_older_dat
     assert any(bench.folder.glob("*.used"))
 
 
-class Killing(RedisStore):
+class Killing(CommitsInOne):
     """A store whose process is killed before it commits, or after."""
 
     after = False

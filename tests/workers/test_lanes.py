@@ -31,7 +31,7 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from tests.helpers.served import Served, all_play, matches, until
-from tests.helpers.writes import attempts_counted
+from tests.helpers.writes import CommitsInOne, attempts_counted
 from workers.commands.drain import CHUNK, SMALL_BATCH, SUSPECTS, Drain
 from workers.scheduler import Scheduler
 
@@ -208,7 +208,7 @@ def test_a_drain_is_asked_for_though_a_lease_seems_to_last(bench):
 MANY = 500
 
 
-class Counting(RedisStore):
+class Counting(CommitsInOne):
     """A store that keeps how many commands each commit had."""
 
     def __init__(self, client: Redis) -> None:

@@ -17,12 +17,12 @@ from domain.rules import latest_rules
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.port import CommitResult, Store, Write
-from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import read_all
 from tests.helpers.timed import BEGIN, TimedBench
+from tests.helpers.writes import CommitsInOne
 from workers.commands.drain import Drain
 
 OUT, FORTH, AGAIN = "m13-m9", "a13-c11", "m9-m13"
@@ -52,7 +52,7 @@ def moves(store: Store, board: int = 1) -> list[tuple[str, bool]]:
     return [(body.move, body.queued) for body in bodies if isinstance(body, Moved)]
 
 
-class Meanwhile(RedisStore):
+class Meanwhile(CommitsInOne):
     """A store on which something happens between a drain's decisions and their commits."""
 
     happens: Callable[[], object]

@@ -16,6 +16,7 @@ from infra.store.port import (
     CommitConflict,
     CommitDone,
     CommitResult,
+    CommitUnderWay,
     InboxEntry,
     LogCutOff,
     Store,
@@ -79,6 +80,10 @@ class CommandLoop:
     def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         """Commit writes; each applies whole, or not at all if its match has moved on."""
         return self._store.commit(writes)
+
+    def begin_commit(self, writes: Sequence[Write]) -> CommitUnderWay:
+        """Begin to commit them; what is returned waits for the results."""
+        return self._store.begin_commit(writes)
 
     def add(self, decided: Decided, result: CommitResult) -> CommandOutcome | None:
         """Add an outcome to the next messages; None if there is none, and the command is decided again."""

@@ -21,10 +21,10 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from operator import itemgetter
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import redis
 
@@ -34,7 +34,7 @@ from domain.match.decision import INTERNAL, Rejection
 from domain.records import AccountId, CommandId
 from infra.durability.durability_watch import DurabilityWatch
 from infra.process.failpoints import failpoint
-from infra.process.metrics import count_decisions, measured_commit
+from infra.process.metrics import count_commit, count_decisions
 from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
@@ -43,7 +43,9 @@ from infra.store.port import (
     CommitClosed,
     CommitDone,
     CommitResult,
+    CommitUnderWay,
     LogCutOff,
+    NotDurable,
     Store,
     Write,
 )
@@ -137,6 +139,36 @@ _RELEASED: Final = b"r"
 
 _AT_WORK: Final = b"w"
 """First byte of the mark of a drain that began a large batch."""
+
+
+class _ChunkCommits:
+    """Commits the chunks of a batch, each after the one before; left by an error, it waits for the last.
+
+    Two at a time could overtake each other at the server, and so would the commands of a match.
+    """
+
+    def __init__(self, begin: Callable[[Sequence[Write]], CommitUnderWay]) -> None:
+        self._begin = begin
+        self._under_way: CommitUnderWay | None = None
+        self.results: list[CommitResult] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(redis.RedisError, NotDurable):
+            self.wait()
+
+    def begin(self, writes: Sequence[Write]) -> None:
+        """Begin to commit a chunk, after the one before is committed."""
+        self.wait()
+        self._under_way = self._begin(writes)
+
+    def wait(self) -> None:
+        """Wait until all that was begun is committed."""
+        committed, self._under_way = self._under_way, None
+        if committed:
+            self.results += committed()
 
 
 class Drain:
@@ -294,33 +326,22 @@ class Drain:
         self._handler.load({task.sent.match for task in tasks})
         failpoint("drain.loaded")
         decided: list[Decided] = []
-        results: list[CommitResult] = []
-        under_way: Future[list[CommitResult]] | None = None
-        with ThreadPoolExecutor(1) as committer:
+        with _ChunkCommits(self._begin_commit) as commits:
             for start in range(0, len(tasks), CHUNK):
                 chunk = self._decide(tasks[start : start + CHUNK], blocked_matches, verdict)
-                if under_way:
-                    results += under_way.result()
-                    under_way = None
-                if not chunk:
-                    continue
-                self._handler.record_seeds()
-                decided += chunk
-                writes = [one.write for one in chunk]
-                if len(tasks) > CHUNK:
-                    under_way = committer.submit(self._commit, writes)
-                else:
-                    results += self._commit(writes)
+                if chunk:
+                    self._handler.record_seeds()
+                    decided += chunk
+                    commits.begin([one.write for one in chunk])
             # while the last chunk is committed
-            done = self._add_all(decided, results)
-            if under_way:
-                last = under_way.result()
-                done += self._add_all(decided[len(results) :], last)
-                results += last
+            known = len(commits.results)
+            done = self._add_all(decided[:known], commits.results)
+            commits.wait()
+        done += self._add_all(decided[known:], commits.results[known:])
         if not decided:
             return 0
         self._handler.remember(
-            (one.write, result) for one, result in zip(decided, results, strict=True)
+            (one.write, result) for one, result in zip(decided, commits.results, strict=True)
         )
         self.batches += 1
         return done
@@ -340,18 +361,23 @@ class Drain:
         failpoint("drain.decided")
         return decided
 
-    def _commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        with measured_commit(len(writes)):
-            results = self._loop.commit(writes)
-        failpoint("drain.committed")
-        return results
+    def _begin_commit(self, writes: Sequence[Write]) -> CommitUnderWay:
+        began = time.perf_counter()
+        results = self._loop.begin_commit(writes)
+
+        def committed() -> list[CommitResult]:
+            found = results()
+            count_commit(len(writes), time.perf_counter() - began)
+            failpoint("drain.committed")
+            return found
+
+        return committed
 
     def _add_all(self, decided: Sequence[Decided], results: Sequence[CommitResult]) -> int:
         """Add the outcomes that are known to the next messages, and count them; return how many there are."""
         done = 0
         decisions: Counter[tuple[str, str]] = Counter()
-        # the last chunk may have no results yet
-        for one, result in zip(decided, results, strict=False):
+        for one, result in zip(decided, results, strict=True):
             outcome = self._add(one, result)
             if outcome is not None:
                 done += 1

@@ -1,7 +1,6 @@
 """A command worker: one process that runs drains until it is asked to stop."""
 
 import gc
-import sys
 from collections.abc import Callable
 from typing import Final
 
@@ -24,9 +23,6 @@ from workers.leased_run import LINGER_SECONDS
 from workers.rq_worker import IDLE_SECONDS, ListedWorker
 
 __all__ = ["IDLE_SECONDS", "DrainJob", "run"]
-
-SWITCH_SECONDS: Final = 0.0002
-"""How long a thread may compute while another is ready: a commit under way must not wait for decisions."""
 
 _NEW_OBJECTS: Final = 50_000
 """New objects after which the garbage collector looks for cycles; a batch leaves few, and makes many objects."""
@@ -88,7 +84,6 @@ def run(job: DrainJob, queue: redis.Redis) -> None:
 
     worker = ListedWorker(queue, COMMANDS, {DRAIN: drain})
     decision_limits.install()
-    sys.setswitchinterval(SWITCH_SECONDS)
     # what is loaded now stays; without this each collection would look at all of it again
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS)
