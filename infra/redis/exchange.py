@@ -1,7 +1,7 @@
 """Commands that are sent now, and whose replies are read later.
 
-redis-py's pipelines send and wait in one call. What has more to do than to wait sends with `begin_exchange`, does it, and
-reads the replies then.
+redis-py's pipelines send and wait in one call. A caller who has something else to do meanwhile sends with `begin_exchange`,
+does it, and then reads the replies.
 """
 
 from collections.abc import Callable

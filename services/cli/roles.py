@@ -83,7 +83,7 @@ def run(settings: Settings, role: str, name: str = "", **flags: Any) -> int:
     log_to_stderr(process.name, settings)
     report_liveness(settings, role)
     with few_collections():
-        _work_of(process)
+        _work_of(process)  # imports its modules
     return do_work(process, **flags)
 
 

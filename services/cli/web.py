@@ -63,7 +63,7 @@ def answer(process: RoleProcess, fd: int | None) -> None:
 class _ReportedServer(QuietServer):
     """A server that reports when it answers: after the first page, whose templates are prepared by that.
 
-    Then it compresses the files of pages, so that hardly a request waits for that.
+    After that it compresses the files of pages, so that hardly any request waits for it.
     """
 
     _first_page: asyncio.Task[None] | None = None
