@@ -339,7 +339,7 @@ class ClusterPipeline(Pipeline):
         barriers: Sequence[QueuedCommand],
         exchange: "_Exchange",
     ) -> list[Any]:
-        """Read the replies, send again what was redirected, and return all in order."""
+        """Return the replies in order, after redirected commands were sent again."""
         end = time.monotonic() + REDIRECT_SECONDS
         replies: list[Any] = [None] * len(commands)
         confirmed: list[list[Any]] = []
@@ -434,7 +434,7 @@ class _Exchange:
                 connection.send_packed_command(connection.pack_commands(words))
 
     def read(self, replies: list[Any]) -> list[list[Any]]:
-        """Read all replies; return those to the barriers of each node."""
+        """Put all replies into their places; return those to the barriers of each node."""
         confirmed = []
         for (node, sents), connection in zip(self.groups, self._connections, strict=True):
             with self._ended_by_errors(node):

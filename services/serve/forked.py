@@ -23,6 +23,7 @@ from threading import Thread
 from typing import Final, NoReturn
 
 from infra.process.liveness import LIVENESS
+from infra.process.machine import few_collections
 from infra.valkey.process import ChildById, end_with_parent
 from services.serve.logging import close_security_log
 
@@ -57,14 +58,12 @@ class SharedImports:
         gc.freeze()
 
     def _import(self) -> None:
-        gc.disable()  # it would look at each new module again and again, and find nothing
         try:
-            for module in self._modules:
-                import_module(module)
+            with few_collections():
+                for module in self._modules:
+                    import_module(module)
         except BaseException as error:  # noqa: BLE001 - raised in the thread that waits
             self._error = error
-        finally:
-            gc.enable()
 
 
 def fork_command(
