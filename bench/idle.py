@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Final, NamedTuple
 
+from bench.free_ports import free_port
 from bench.harness import BenchEnvironment
 from bench.lone import CommandCounts, count_commands
 from bench.report import Report
@@ -113,8 +114,7 @@ def run(bench: BenchEnvironment, runs: int, settle: int, seconds: int) -> Report
 @contextmanager
 def _server(bench: BenchEnvironment, move: bytes) -> Iterator[tuple[_Start, int]]:
     """Start the server, send a move when it has answered a page, and yield the times and its process id."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
     places = {
         "MATCHPOST_DATA": str(bench.folder / "idle"),

@@ -4,8 +4,6 @@ Its nodes are primaries without replicas. Each has the settings of an embedded s
 socket, because the nodes of a cluster know each other by port.
 """
 
-import secrets
-import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,16 +12,13 @@ from typing import Final, NamedTuple
 
 import redis
 
+from bench.free_ports import LOOPBACK, free_port, listens
 from infra.valkey.server import EmbeddedServer
 
-LOOPBACK: Final = "127.0.0.1"
 SLOTS: Final = 16_384
 
 _BUS: Final = 10_000
 """How much higher the port is that nodes use among themselves."""
-
-_PORTS: Final = range(11_000, 22_000)
-"""Ports that no system gives to connections, so that a node that was killed finds its own again."""
 
 _SECONDS_TO_FORM: Final = 60.0
 
@@ -32,15 +27,10 @@ def free_ports(count: int) -> list[int]:
     """Return ports on which nothing listens, nor on those that nodes use beside them."""
     found: set[int] = set()
     while len(found) < count:
-        port = secrets.choice(_PORTS)
-        if not _listens(port) and not _listens(port + _BUS):
+        port = free_port()
+        if not listens(port + _BUS):
             found.add(port)
     return list(found)
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as one:
-        return one.connect_ex((LOOPBACK, port)) == 0
 
 
 def form_cluster(ports: Sequence[int], primaries: int) -> None:

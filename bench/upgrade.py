@@ -8,7 +8,6 @@ and is not in its match afterwards.
 import asyncio
 import os
 import signal
-import socket
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,7 @@ from typing import Any, Final
 
 import msgspec
 
+from bench.free_ports import LOOPBACK, free_port
 from bench.harness import BenchEnvironment
 from bench.http import connection
 from bench.report import Report
@@ -54,8 +54,7 @@ class PlayedMoves(msgspec.Struct):
 
 def run(bench: BenchEnvironment, matches: int, seconds: int, times: int) -> Report:
     """Measure both ways, each so many times, with so many seconds before and after; the rate is that of all moves."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = "{}:{}".format(*free.getsockname())
+    address = f"{LOOPBACK}:{free_port()}"
     with ExitStack() as stack:
         server = _Changed(bench, address, stack)
         orders = start_matches(server.served.data, endless(matches, _PLIES))

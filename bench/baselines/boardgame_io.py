@@ -1,11 +1,12 @@
 """Baseline: boardgame.io's server in memory with its own socket clients, in wide use today."""
 
-import socket
 import subprocess
 from pathlib import Path
 from typing import Final
 
 import msgspec
+
+from bench.free_ports import first_of_free_ports
 
 _MOVES: Final = 40
 """Moves of each match. A client plays one match a run, and several runs warm the server up."""
@@ -35,7 +36,7 @@ def rate(folder: Path, clients: int) -> float:
 
 
 def _measured(words: list[str], clients: int) -> float:
-    port = str(_free_port())
+    port = str(first_of_free_ports(2))
     with subprocess.Popen(  # noqa: S603 - our own script
         ["node", *words, "serve", port],  # noqa: S607 - found on the path
         stdout=subprocess.PIPE,
@@ -68,10 +69,3 @@ def _played(words: list[str], port: str, clients: int, run: int) -> float:
     except subprocess.TimeoutExpired:
         return 0.0
     return msgspec.json.decode(done.stdout.splitlines()[-1], type=_RunResult).rate
-
-
-def _free_port() -> int:
-    """Return a port that is free now; the next one is probably free, too."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from bench.free_ports import free_port
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
@@ -20,7 +21,7 @@ from infra.people.accounts import Accounts, MailAddress
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import queue_server
 from services.client import Client
-from tests.fakes.sink import Sink, free_port
+from tests.fakes.sink import Sink
 from tests.helpers.api import PASSWORD
 from tests.helpers.clusters import Cluster, SentinelPair
 from tests.helpers.mails import mail

@@ -1,6 +1,5 @@
 """A real SMTP server that takes mail as a relay does, and does as it is told."""
 
-import socket
 import ssl
 import subprocess
 from collections.abc import Callable
@@ -13,14 +12,9 @@ from typing import Any, Self, cast
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, LoginPassword
 
+from bench.free_ports import free_port
+
 LOGIN = LoginPassword(b"me", b"s3cret")
-
-
-def free_port() -> int:
-    """A port of this machine on which nobody listens just now."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 class Sink:

@@ -1,6 +1,5 @@
 """A server with replicas on loopback, each a process with its own files."""
 
-import socket
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -8,18 +7,12 @@ from typing import Self
 
 from redis import Redis
 
+from bench.free_ports import free_port
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.served import until
 
 COUNTED = {"min-replicas-to-write": "1", "min-replicas-max-lag": "10"}
 """Settings by which a server refuses writes without a replica."""
-
-
-def free_port() -> int:
-    """A port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def enlist(primary: Redis, replica: EmbeddedServer) -> None:

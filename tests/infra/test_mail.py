@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from redis import Redis
 
+from bench.free_ports import free_port
 from infra.mail import email, processed
 from infra.mail.addresses import CodeReply, LostKeyError, SeatClaim, ServerAddresses, read_secret
 from infra.mail.email import Email, Purpose, serialize
@@ -25,7 +26,7 @@ from infra.redis import mail_keys as keys
 from infra.settings.setting_values import SettingsError
 from infra.settings.settings import load
 from infra.settings.smtp_url import SmtpUrl, read_smtp_url
-from tests.fakes.sink import Sink, certificate, free_port
+from tests.fakes.sink import Sink, certificate
 from tests.helpers.proposals import Clock
 
 ALICE, BOB = b"alice...", b"bob....."

@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
+from bench.free_ports import free_port, listens
 from infra.mail.addresses import ServerAddresses
 from infra.mail.hooks import GIVEN_UP_MS, RETRY_MS, HookQueue
 from infra.people.account_macs import AccountMacs, make_mac_key
@@ -51,8 +51,7 @@ def service() -> Iterator[PushService]:
 @pytest.fixture(scope="module")
 def receiver() -> int:
     """The port of the program of the page, which runs once its secret is known."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+    return free_port()
 
 
 @pytest.fixture(scope="module")
@@ -605,11 +604,6 @@ def test_the_program_of_the_page_checks_what_it_gets(api, mailer, receiver, two,
             assert (bad["state"], bad["status"]) == ("waiting", 400)
         finally:
             receiving.kill()
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_the_pages_add_test_renew_and_remove_one(api, service, mailer):

@@ -12,7 +12,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from tests.fakes.sink import free_port
+from bench.free_ports import free_port
 from tests.helpers.api import PASSWORD, until
 from tests.helpers.games import whole_game
 

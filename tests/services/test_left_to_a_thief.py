@@ -13,6 +13,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from bench.free_ports import free_port
 from infra.mail.addresses import ServerAddresses
 from infra.people.account_macs import make_mac_key
 from infra.people.accounts import MailAddress
@@ -20,7 +21,7 @@ from infra.people.accounts.record import Passkey
 from infra.people.push_subscriptions import PushSubscription
 from services.jobs import mailer_wakeup, make_mailer
 from services.mail.inbound import InboundMail
-from tests.fakes.sink import Sink, free_port
+from tests.fakes.sink import Sink
 from tests.helpers.api import PASSWORD, Api, Player, until
 from tests.helpers.games import whole_game
 from tests.helpers.mailing import DOMAIN, work_out

@@ -19,6 +19,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
+from bench.free_ports import free_port
 from domain.errors import Code, Refusal
 from infra.durability.durability import DurabilityError
 from infra.people.rate_limits import LOGGER, SecurityEvent, note_security
@@ -26,7 +27,7 @@ from infra.process.log_context import LoggedWith, add_log_fields, log_fields
 from infra.settings.settings import Settings, SettingsError
 from services.serve.json_log import json_lines
 from services.serve.logging import TextLines, error_text, log_end, log_to_stderr, redact
-from tests.fakes.sink import Sink, free_port
+from tests.fakes.sink import Sink
 from tests.helpers.mails import mail
 from tests.helpers.served import Served, until
 from tests.helpers.web import Guest

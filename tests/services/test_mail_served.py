@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from bench.free_ports import free_port
 from domain.match.history import unpack_snapshot
 from infra.durability.durability import Mode
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
@@ -18,7 +19,7 @@ from infra.mail.outbox import Outbox
 from infra.people.accounts import Accounts, MailAddress
 from infra.store.redis_store import RedisStore
 from services.cli.main import main
-from tests.fakes.sink import Sink, free_port
+from tests.fakes.sink import Sink
 from tests.helpers.mails import mail
 from tests.helpers.served import Served, until
 from tests.helpers.wire import Wire

@@ -1,7 +1,6 @@
 """Two web processes on one socket: moves, pages and streams at both, and the metrics of each."""
 
 import re
-import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -9,6 +8,7 @@ from functools import partial
 import httpx
 import pytest
 
+from bench.free_ports import first_of_free_ports
 from bench.workload import games
 from tests.helpers.served import Served, until
 
@@ -18,19 +18,6 @@ NAMES = ("web-1", "web-2", "scheduler", "worker-1", "side", "publisher")
 _COUNTED = re.compile(
     r'^matchpost_http_requests_total\{.*route="/healthz".*\} (\S+)$', re.MULTILINE
 )
-
-
-def first_of_free_ports(count: int) -> int:
-    """Return a port that is free, and so are those after it."""
-    while True:
-        with socket.create_server(("127.0.0.1", 0)) as free, ExitStack() as stack:
-            port = int(free.getsockname()[1])
-            try:
-                for number in range(1, count):
-                    stack.enter_context(socket.create_server(("127.0.0.1", port + number)))
-            except OSError:
-                continue
-            return port
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Self
 
+from bench.free_ports import free_port
 from domain.match.commands import CommandEnvelope
 from infra.redis.clients import make_client
 from infra.valkey.server import EmbeddedServer
@@ -160,7 +161,7 @@ EXCHANGES = 6
 def replies(cases: int, folder: Path) -> Outcome:
     """Break so many exchanges, one for a command, between clients and a server on loopback TCP."""
     folder.mkdir(parents=True, exist_ok=True)
-    port = _free_port()
+    port = free_port()
     options = {"port": str(port), "bind": "127.0.0.1"}
     with (
         EmbeddedServer(folder / "server", options=options) as server,
@@ -199,12 +200,6 @@ def _client(number: int, cases: int, port: int, record: Record) -> list[Break]:
                 broken.append(kind)
         client.hang_up()
     return broken
-
-
-def _free_port() -> int:
-    """Return a port that nobody listens on."""
-    with Proxy(0) as proxy:
-        return proxy.port
 
 
 DOORS = 5
