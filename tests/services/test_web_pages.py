@@ -117,11 +117,12 @@ def test_each_kind_of_page_has_links_that_lead_somewhere_and_nothing_inline_or_f
 
 def test_every_answer_tells_the_browser_what_it_may_do(come, played):
     guest = come()
-    for path in ("/", f"/m/{played}", "/nowhere/at/all", "/m/999999", asset_url("page.js")):
+    loaded = (asset_url("page.js"), "/sw.js", f"/m/{played}/moves")
+    for path in ("/", f"/m/{played}", "/nowhere/at/all", "/m/999999", *loaded):
         headers = guest.get(path, headers=BROWSER).headers
         for name, value in HEADERS.items():
-            # of a file that pages load, browsers ask for this alone
-            of_all = name == "Content-Security-Policy" or not path.startswith("/static/")
+            # of what pages load, browsers ask for this alone
+            of_all = name == "Content-Security-Policy" or path not in loaded
             assert headers.get_list(name) == [value] * of_all, (path, name)
         assert headers.get_list("x-content-type-options") == ["nosniff"]
     policy = guest.get("/").headers["content-security-policy"]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.visitor import NodeTransformer
-from litestar import Response
+from litestar import MediaType, Response
 from litestar.datastructures import Cookie
 from litestar.response import Redirect
 from markupsafe import Markup, escape
@@ -44,6 +44,9 @@ HEADERS: Final = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 """Headers of every page: it loads nothing inline or from other sites, and no site may frame it."""
+
+_LOADED_TYPES: Final = (*FILE_TYPES, MediaType.JSON, "text/event-stream")
+"""The media types of what pages load, and browsers show nobody."""
 
 FRAMED_HEADERS: Final = {
     "Content-Security-Policy": (
@@ -319,10 +322,10 @@ def local_path(path: str) -> str:
 def add_security_headers(response: Response[Any]) -> Response[Any]:
     """Add the security headers of every page; a page may have a stricter policy of its own.
 
-    Of a file that pages load, such as a script, browsers ask for the policy of its content alone.
+    Of what pages load, such as a script or the moves of a board, browsers ask for the policy of its content alone.
     """
-    of_file = response.media_type in FILE_TYPES
+    is_loaded = response.media_type in _LOADED_TYPES
     for name, value in HEADERS.items():
-        if not of_file or name == "Content-Security-Policy":
+        if not is_loaded or name == "Content-Security-Policy":
             response.headers.setdefault(name, value)
     return response
