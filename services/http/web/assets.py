@@ -152,7 +152,8 @@ FILE_TYPES: Final = frozenset(_TYPES.values())
 """The media types of static files."""
 
 _FOREVER: Final = "public, max-age=31536000, immutable"
-_REVALIDATE: Final = "no-cache"
+REVALIDATE: Final = "no-cache"
+"""A browser asks each time whether what it keeps is still the same."""
 
 _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STYLE_TEXT: Final = r"""("[^"]*"|'[^']*')"""
@@ -257,14 +258,16 @@ def module_tags(name: str, language: str) -> Markup:
 @pages.get("/static/{version:str}/{name:str}", in_thread=False, for_guests=True)
 def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
     """Return a static file. For an outdated version, return the current file, uncached."""
-    asset = ASSETS.get(name)
-    if asset is None:
+    if name not in ASSETS:
         raise Refusal(Code.NOT_FOUND, SAY("no-file"))
     current = asset_url(name) == f"/static/{version}/{name}"
-    headers = {
-        "Cache-Control": _FOREVER if current else _REVALIDATE,
-        "Vary": "Accept-Encoding",
-    }
+    return sent_asset(request, name, _FOREVER if current else REVALIDATE)
+
+
+def sent_asset(request: AnyRequest, name: str, kept: str) -> Response[bytes]:
+    """Return a static file, packed as its browser takes it; `kept` says for how long the browser may keep it."""
+    asset = ASSETS[name]
+    headers = {"Cache-Control": kept, "Vary": "Accept-Encoding"}
     encoding = accepted_encoding(request.headers.get("accept-encoding", ""))
     if encoding is None:
         return Response(asset.data, headers=headers, media_type=asset.kind)
@@ -280,6 +283,6 @@ def _packed(name: str, encoding: Encoding) -> bytes:
 def pack_assets() -> None:
     """Compress the files that pages load as most browsers want them, so that a request hardly ever waits for it."""
     for name in ASSETS:
-        # of a module that is in the joined file no page asks for its own
-        if name in ALONE or name.startswith("scripts.") or not name.endswith(".js"):
+        # of a module that is in the joined file no page asks for its own, and few ask for one that comes later
+        if name in ALONE or name.startswith(("scripts.", "sw.")) or not name.endswith(".js"):
             _packed(name, "br")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from litestar import MediaType, Response
 
 from services.app.pictures import PAPER, png, with_plain_style
-from services.http.web.assets import ASSETS
+from services.http.web.assets import REVALIDATE, AnyRequest, sent_asset
 from services.http.web.declared import Pages
 from services.http.web.params import ContextDependency
 
@@ -162,7 +162,6 @@ def show_robots() -> Response[Any]:
 
 
 @pages.get("/sw.js", in_thread=False, for_guests=True)
-def show_service_worker() -> Response[Any]:
+def show_service_worker(request: AnyRequest) -> Response[bytes]:
     """Return the service worker; at the root, because it serves all pages."""
-    headers = {"Cache-Control": "no-cache"}
-    return Response(ASSETS["sw.js"].data, media_type="text/javascript", headers=headers)
+    return sent_asset(request, "sw.js", REVALIDATE)
