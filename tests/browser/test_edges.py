@@ -260,12 +260,11 @@ def test_a_match_loads_one_script_and_one_style_and_its_moves_once(person, api, 
 def test_a_style_sheet_has_the_rules_of_its_sources_and_no_others(browser):
     folder = assets.files("services.http.web").joinpath("static", "styles")
     page = browser.new_page()
-    for name in ("style.css", "games.css", "newmatch.css"):
-        parts = assets._STYLES if name == "style.css" else [name.removesuffix(".css")]
-        source = PAGE_STYLE * (name == "style.css")
+    for name, parts in assets._STYLES.items():
+        source = PAGE_STYLE * (name == "style")
         source += "".join(folder.joinpath(f"{part}.css").read_text() for part in parts)
         rules = page.evaluate(RULES, source)
-        assert rules == page.evaluate(RULES, ASSETS[name].data.decode()), name
+        assert rules == page.evaluate(RULES, ASSETS[f"{name}.css"].data.decode()), name
         assert len(rules) > 20
     page.close()
 

@@ -169,29 +169,18 @@ class Asset(msgspec.Struct, frozen=True):
     """Its media type."""
 
 
-_STYLES: Final = (
-    "tokens",
-    "page",
-    "forms",
-    "lists",
-    "home",
-    "charts",
-    "challenges",
-    "puzzles",
-    "board",
-    "match",
-    "chat",
-    "choosing",
-    "replay",
-    "tree",
-    "case",
-    "account",
-    "embed",
-    "print",
-)
-"""The style sheets that pages get as one file, in this order."""
-_STYLES_OF_SOME: Final = ("games", "newmatch", "tournament")
-"""Style sheets that only some pages link to, so that the page of a match stays light."""
+_STYLES: Final = {
+    "style": (
+        *("tokens", "page", "forms", "parts", "puzzles", "board", "match", "chat", "choosing"),
+        *("replay", "tree", "print"),
+    ),
+    "more": ("lists", "home", "charts", "challenges", "compare", "case", "account", "embed"),
+    "games": ("games",),
+    "newmatch": ("newmatch",),
+    "tournament": ("tournament",),
+}
+"""The style sheets, each of these parts in this order. All pages link to `style`, and all but that of a match to `more`, so
+that it stays light; the others are for some pages."""
 
 _DOT: Final = b'<circle cx="76%" cy="24%" r="24%" fill="#fff"/><circle cx="76%" cy="24%" r="19%" fill="#d9480f"/>'
 """Drawn into the icon while matches wait for the visitor."""
@@ -207,11 +196,10 @@ def _read_assets() -> dict[str, Asset]:
     ).encode()
     for language in translated():
         found[_scripts_in(language)] = script_words(language) + found[PAGES]
-    styles = [static.joinpath("styles", f"{name}.css").read_bytes() for name in _STYLES]
-    # the drawings' style comes first, because the pages' own style sets the board's colours
-    found["style.css"] = _slim(b"".join([PAGE_STYLE.encode(), *styles]))
-    for name in _STYLES_OF_SOME:
-        found[f"{name}.css"] = _slim(static.joinpath("styles", f"{name}.css").read_bytes())
+    for name, parts in _STYLES.items():
+        text = "".join(static.joinpath("styles", f"{part}.css").read_text() for part in parts)
+        # the drawings' style comes first, because the pages' own style sets the board's colours
+        found[f"{name}.css"] = _slim(PAGE_STYLE + text if name == "style" else text)
     found["icon-waiting.svg"] = found["icon.svg"].replace(b"</svg>", _DOT + b"</svg>")
     return {name: _asset(name, data) for name, data in found.items()}
 
@@ -221,9 +209,9 @@ def _scripts_in(language: str) -> str:
     return f"scripts.{language}.js" if language in translated() else PAGES
 
 
-def _slim(style: bytes) -> bytes:
+def _slim(style: str) -> bytes:
     """Return a style sheet without its comments, and without the spaces that only people need."""
-    text = _COMMENT.sub("", style.decode())
+    text = _COMMENT.sub("", style)
     for spaces in (_SPACES, _AFTER_NAME):
         text = spaces.sub(lambda one: one[1] or one[2], text)
     return text.replace(";}", "}").encode()
