@@ -137,9 +137,9 @@ def test_a_module_that_fails_is_named_and_keeps_no_other_from_running(person, ap
     errors = []
     one.page.on("pageerror", lambda error: errors.append(error.stack))
     one.goes_to(f"/m/{board}")
-    # by `page.js` and `steps.js`, of which one runs before it, and one after it
+    # by `page.js` and `board_tools.js`, of which one runs before it, and one after it
     one.page.locator(".moves[data-shown]").wait_for(state="attached")
-    one.page.locator(".trial").wait_for(state="attached")
+    one.page.locator(".legend[data-read]").wait_for(state="attached")
     assert len(errors) == 1
     assert "gone is not defined" in errors[0]
     assert "match_js" in errors[0]

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, Route, expect
 from infra.redis.reads import read_nothing
 from services.app.conditional_moves import conditional_moves_of
 from services.app.matches import analyse, load_state
+from services.http.web.assets import asset_url
 from services.http.web.match import page as page_module
 from tests.helpers.analysing import listening
 from tests.helpers.browser import PHONE, faults_of
@@ -158,6 +159,31 @@ def test_earlier_positions_are_shown_in_place_and_news_are_announced(person, pai
     expect(page.locator('#board-area [data-place="m9"] .piece')).to_be_visible()
     expect(page.locator(".moves a.now")).to_have_text("m5-m9")
     assert page.url.endswith(f"/m/{board}")
+
+
+def test_what_shows_earlier_positions_is_loaded_when_somebody_goes_to_one_or_the_match_goes_on(
+    api, person
+):
+    ada, ben = api.player(), api.player()
+    board = api.begun(ada, ben)
+    ada.move(board, "m13-m5:l4")
+    one = person()
+    page, address, loaded = one.page, asset_url("walk.js"), list[str]()
+    page.on("request", lambda request: loaded.append(request.url.removeprefix(api.url)))
+    page.route(f"**{address}", lambda route: route.abort())
+    one.goes_to(f"/m/{board}")
+    with page.expect_request(f"**{asset_url('worker.js')}"):  # which waits for the board
+        expect(page.locator("#steps .slider")).to_be_visible()
+    assert address not in loaded
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#message")).to_contain_text("Can’t reach the server.")
+    page.unroute(f"**{address}")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#study-turn")).to_contain_text("Earlier position")
+    one.goes_to(f"/m/{board}")
+    assert loaded.count(address) == 2
+    ben.move(board, "a13-c11")
+    expect(page.locator("#steps [data-step=back]")).to_have_attribute("href", f"/m/{board}/1")
 
 
 def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person, board):

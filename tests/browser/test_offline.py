@@ -349,6 +349,18 @@ def test_after_the_end_of_a_session_the_move_is_sent_once_its_player_has_logged_
     until(lambda: moves_of(api, board) == "m13-j7 a13-d7 j7-i5")
 
 
+def test_what_a_match_loads_only_later_is_there_without_a_connection(line, player, pair):
+    me, _, board = pair
+    one = player(me)
+    page = comes_home(one, board)
+    line.cut(one)
+    page.goto(f"/m/{board}")
+    page.locator("#steps [data-step=back]").click()
+    page.locator("#steps + .trial").wait_for(state="attached")
+    # the position itself was not looked at before
+    expect(page.locator("#message")).to_contain_text("Can’t reach the server.")
+
+
 @pytest.mark.long
 def test_a_kept_page_is_german_accessible_and_fits_a_phone(line, player, pair):
     me, _, board = pair

@@ -351,20 +351,54 @@ SOURCES = {path.name: path.read_text() for path in STATIC.iterdir() if path.suff
 HTMX = SOURCES["htmx.js"].partition("*/")[2].strip()
 
 
+LATER = ("draws.js", "sound.js", "walk.js")
+"""Modules that are imported later."""
+
+
 def test_joined_files_have_every_function_that_they_call_htmx_unchanged_and_no_form_of_modules():
     assert SOURCES["htmx.js"].startswith("/*! htmx 2.0.11, https://htmx.org")
     assert "Zero-Clause BSD" in SOURCES["htmx.js"]
     assert HTMX.startswith("var htmx=function(){")
     assert HTMX in ASSETS["scripts.js"].data.decode()
-    for name in ("scripts.js", *ALONE):
+    made: dict[str, set[str]] = {}
+    for name in ("scripts.js", *ALONE, *LATER):
         text = ASSETS[name].data.decode().replace(HTMX, "")  # which has names of all kinds
-        made = set(re.findall(r"^const (\$\w+) = once\(", text, re.MULTILINE))
-        assert made == set(re.findall(r"(?<!\w)\$[a-z]\w*", text))
-        assert not re.search(r"^(import|export)\b|\bimport\(", text, re.MULTILINE)
+        made[name] = set(re.findall(r"^const (\$\w+) = once\(", text, re.MULTILINE))
+        given = set(re.findall(r"\$\w+", "".join(re.findall(r"^let (\$.+);$", text, re.MULTILINE))))
+        assert (name in LATER) >= bool(given)
+        assert given <= made["scripts.js"]
+        assert made[name] | given == set(re.findall(r"(?<!\w)\$[a-z]\w*", text))
+        assert re.findall(r"^export\b.*? = ", text, re.MULTILINE) == (
+            ["export const run = "] * (name in LATER)
+        )
+        assert not re.search(r"^import\b(?!\()", text, re.MULTILINE)
+        assert set(re.findall(r"\bimport\((.*?)\)", text)) == (
+            {f'"{asset_url(one)}"' for one in LATER} if name == "scripts.js" else set()
+        )
     for name, asset in ASSETS.items():
         text = asset.data.decode().replace(SOURCES["htmx.js"], "")
         found = set(re.findall(r"https?://[^\s\"')]+", text.replace(HTMX, "")))
         assert found <= {"http://www.w3.org/2000/svg"}, name
+
+
+def test_a_module_that_is_imported_later_is_in_no_file_but_its_own_with_what_it_alone_imports():
+    once = {"begin.js": "", "once.js": "", "htmx.js": ""}
+    pages = {
+        "a.js": 'import { b } from "./b.js";\nexport const go = () => import("./c.js");',
+        "b.js": "export const b = 1;",
+        "c.js": 'import { b } from "./b.js";\nimport { d } from "./d.js";\nimport "./a.js";',
+        "d.js": "export const d = 1;",
+    }
+    joined = join_scripts({**pages, **once})
+    made = {
+        name: re.findall(r"^const (\$\w) = once", text, re.MULTILINE)
+        for name, text in joined.items()
+    }
+    assert made == {"scripts.js": ["$b", "$a"], "c.js": ["$d", "$c"]}
+    assert "export const run = (modules) => (({ $b, $a } = modules), $c());" in joined["c.js"]
+    assert f'import("{address("c.js", joined["c.js"].encode())}")' in joined["scripts.js"]
+    with pytest.raises(ValueError, match=r"only modules of the pages import others later: c\.js"):
+        join_scripts({**pages, "c.js": 'const later = () => import("./d.js");', **once})
 
 
 def test_a_page_in_another_language_loads_one_script_too_which_begins_with_its_words():
@@ -386,6 +420,8 @@ def test_a_script_that_changes_gets_another_address_and_the_others_keep_theirs()
     assert {name: asset_url(name) for name in before} == before
     assert changed_by("match.js") == {"scripts.js"}
     assert changed_by("puzzle.js") == {"puzzle.js"}
+    # the joined file has the addresses of later modules
+    assert changed_by("walk.js") == {"walk.js", "scripts.js"}
     # the joined file has the worker's address
     assert changed_by("worker.js") == {"worker.js", "scripts.js"}
     assert f'new SharedWorker("{before["worker.js"]}"' in ASSETS["scripts.js"].data.decode()

@@ -4,10 +4,13 @@ The scripts of the pages as one file, joined when a process starts: htmx, the wo
 
 Each module becomes a function that runs once: when another module imports it, or an element of the page names it
 (`static/begin.js`). Modules are joined by the forms of `import` and `export` that they use; any other is refused.
+
+A module that others import only later, by `import("./x.js")`, is a file of its own, so that a page that does without it
+is lighter. Modules of the pages that it imports are given to it, so it shares their state.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
 from hashlib import sha256
@@ -57,24 +60,34 @@ _AWAIT: Final = re.compile(r"^await\b", re.MULTILINE)  # which holds up all that
 
 
 def join_scripts(sources: Mapping[str, str]) -> dict[str, str]:
-    """Return the joined files of these modules, by name: that of the pages, and those of `ALONE`.
+    """Return the joined files of these modules, by name: that of the pages, and those of `ALONE` and of later modules.
 
     Raise ValueError if a module has a form of import or export that can't be joined, or imports itself in the end.
     """
-    graph = {name: _imports_of(text) for name, text in sources.items() if name not in _NO_MODULES}
-    ordered = tuple(TopologicalSorter(graph).static_order())  # a CycleError is a ValueError
-    found = {}
+    modules = {name: text for name, text in sources.items() if name not in _NO_MODULES}
+    graph = _ordered({name: _imports_of(text) for name, text in modules.items()})
+    loads = {name: set(_LATER_IMPORT.findall(text)) for name, text in modules.items()}
+    later = set[str]().union(*loads.values())
+    # pages name the modules that no other imports; a later one may import the module that loads it
+    named = graph.keys() - ALONE - later.union(*graph.values())
+    loading = {name for name in graph.keys() - later if loads[name]}
+    of_pages = _reached(named | loading, graph)
+    found = {name: _joined_later(name, sources, graph, of_pages) for name in later}
     for name in ALONE & graph.keys():
-        needed = _reached(name, graph)
-        used = [one for one in ordered if one in needed]
-        found[name] = _joined(used, sources, [f"{_function(name)}();"])
-    of_pages = [name for name in ordered if name not in ALONE]
-    table = ", ".join(f'"{name}": {_function(name)}' for name in of_pages)
-    end = [f"const modules = {{ {table} }};", *code_of(sources["begin.js"])]
-    joined = _joined(of_pages, sources, end)
+        found[name] = _joined(_reached([name], graph), sources, [f"{_function(name)}();"])
+    end = [f"const modules = {{ {_functions(of_pages)} }};", *code_of(sources["begin.js"])]
+
+    def quoted(one: re.Match[str]) -> str:
+        return f'"{address(one[1], found[one[1]].encode())}"'
+
     # a worker's address has its own hash, so that pages of two releases share it if it is the same
-    joined = _WORKER.sub(lambda one: f'"{address(one[1], found[one[1]].encode())}"', joined)
+    joined = _WORKER.sub(quoted, _joined(of_pages, sources, end))
+    joined = _LATER_IMPORT.sub(
+        lambda one: f"import({quoted(one)}).then((file) => file.run(modules))", joined
+    )
     found[PAGES] = f"{_without_comment(sources['htmx.js'])}\n{joined}"
+    if wrong := [name for name, text in found.items() if _LATER_IMPORT.search(text)]:
+        raise ValueError(f"only modules of the pages import others later: {', '.join(wrong)}")
     return found
 
 
@@ -97,18 +110,42 @@ def _without_comment(text: str) -> str:
 
 
 def _imports_of(text: str) -> list[str]:
-    """Return the modules that the text of a module imports, at its beginning or later."""
-    at_once = [match[2] for match in map(_IMPORT.fullmatch, text.splitlines()) if match]
-    return [*at_once, *_LATER_IMPORT.findall(text)]
+    """Return the modules that the text of a module imports at its beginning."""
+    return [match[2] for match in map(_IMPORT.fullmatch, text.splitlines()) if match]
 
 
-def _reached(name: str, graph: Mapping[str, Collection[str]]) -> set[str]:
-    return {name}.union(*(_reached(one, graph) for one in graph[name]))
+_Graph = dict[str, list[str]]
+"""The modules that each module imports at its beginning; each stands after those."""
+
+
+def _ordered(graph: _Graph) -> _Graph:
+    # a CycleError is a ValueError
+    return {name: graph[name] for name in TopologicalSorter(graph).static_order()}
+
+
+def _reached(names: Collection[str], graph: _Graph) -> list[str]:
+    """Return these modules and all that they import, in order."""
+    reached = set(names)
+    for name in reversed(graph):
+        if name in reached:
+            reached.update(graph[name])
+    return [name for name in graph if name in reached]
 
 
 def _joined(names: Sequence[str], sources: Mapping[str, str], end: Sequence[str]) -> str:
     functions = [line for name in names for line in _module(name, sources[name])]
     return "".join(f"{line}\n" for line in (*code_of(sources["once.js"]), *functions, *end))
+
+
+def _joined_later(
+    name: str, sources: Mapping[str, str], graph: _Graph, of_pages: Sequence[str]
+) -> str:
+    """Return the file of a later module, whose `run` gets the modules of the pages."""
+    needed = _reached([name], graph)
+    given = _functions(one for one in needed if one in of_pages)
+    own = [one for one in needed if one not in of_pages]
+    end = f"export const run = (modules) => (({{ {given} }} = modules), {_function(name)}());"
+    return _joined(own, sources, [f"let {given};" if given else "", end])
 
 
 def _module(name: str, text: str) -> Iterator[str]:
@@ -126,12 +163,15 @@ def _module(name: str, text: str) -> Iterator[str]:
         elif found := _EXPORT.match(line):
             exported.append(found[1])
             code = line[found.end() :]
-        code = _LATER_IMPORT.sub(lambda one: f"Promise.resolve().then({_function(one[1])})", code)
-        if _OTHER_FORM.match(code):
+        if _OTHER_FORM.match(_LATER_IMPORT.sub("", code)):
             raise ValueError(f"{name} can't be joined: {code}")
         yield code
     yield f"return {{ {', '.join(exported)} }};"
     yield "});"
+
+
+def _functions(names: Iterable[str]) -> str:
+    return ", ".join(map(_function, names))
 
 
 def _function(name: str) -> str:

@@ -7,7 +7,7 @@ function begin() {
     const name = element.dataset.module;
     delete element.dataset.module;
     try {
-      modules[name]();
+      modules[`$${name.replace(".js", "")}`]();
     } catch (error) {
       reportError(error); // the other modules run all the same
     }

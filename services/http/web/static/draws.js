@@ -1,9 +1,9 @@
 // Secret texts for draws: this browser makes and keeps them, forms commit to them, matches ask for them.
 
 import { later } from "./later.js";
+import { PREFIX } from "./sealed.js";
 import { pause } from "./stream.js";
 
-const PREFIX = "draw:";
 const OLD = 90 * 24 * 3600 * 1000;
 /** Texts that a request names; most browsers keep one or two. */
 const MOST = 100;

@@ -36,7 +36,7 @@ async function present() {
 
 const found = (cache, path) => cache?.match(path, { ignoreVary: true });
 
-/** Keep a page that was asked for when so often all had been deleted; `whole` also fetches the moves of its board. */
+/** Keep a page that was asked for when so often all had been deleted; `whole` also fetches what it would load later. */
 async function keep(answer, since, whole = false) {
   const path = pathOf(answer.url);
   const text = await answer.text();
@@ -53,12 +53,18 @@ async function keep(answer, since, whole = false) {
   const headers = new Headers(answer.headers);
   for (const name of ["Content-Encoding", "Content-Length"]) headers.delete(name);
   headers.set("Kept", JSON.stringify({ at: Date.now(), seq: Number(seq), lang: /<html lang="([\w-]+)"/.exec(text)?.[1] }));
-  for (const [, file] of text.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)) {
-    if (!(await found(cache, file))) await cache.add(file);
-  }
+  await keepFiles(cache, text, whole);
   if (MATCH.test(path)) await keepMoves(cache, path, text, whole);
   await cache.put(path, new Response(text, { headers }));
   if (before !== forgotten) await caches.delete(KEPT + user); // somebody has logged out meanwhile
+}
+
+/** Keep the files that a page or a script names; `whole` also those that the page's script loads only later. */
+async function keepFiles(cache, text, whole) {
+  for (const file of new Set([...text.matchAll(/(?:src=|href=|import\()"(\/static\/[^"]+)"/g)].map(([, one]) => one))) {
+    if (!(await found(cache, file))) await cache.add(file);
+    if (whole && file.includes("/scripts.")) await keepFiles(cache, await (await found(cache, file)).text(), false);
+  }
 }
 
 /** Keep the legal moves of a page's board, and none of another ply. */

@@ -13,8 +13,9 @@ function begins(line, moves) {
 
 /** The lines that were tried in a match, each `{ ply, moves }`; none is the beginning of another. */
 export class Tree {
-  constructor(board) {
-    this.key = `tried ${board}`;
+  /** `key` is where the browser keeps them. */
+  constructor(key) {
+    this.key = key;
     this.lines = [];
     try {
       this.read(localStorage.getItem(this.key) ?? "");
