@@ -33,6 +33,9 @@ MASKED = re.compile("[0-9a-f]{128}")
 ICONS = ("/favicon.ico", "/apple-touch-icon.png", "/manifest.webmanifest")
 """Files that are named on a page, and loaded for a home screen, or in place of the other icon."""
 
+REST = 1_000
+"""Bytes for what isn't measured of the page of a match: the stream of events, dates, and a longer list of moves."""
+
 SLOW = 0.05
 """Seconds at the median."""
 
@@ -185,14 +188,22 @@ def test_the_page_of_a_match_weighs_less_than_60_kb_in_all_as_it_is_sent(come, p
     anna = come("anna")
     path = f"/m/{played}"
     loaded = {one for one in Read(anna.page(path)).loaded if one not in ICONS}
-    wanted = [path, *loaded, f"{path}/moves", asset_url("worker.js")]
-    weights = {one: sent(anna, one, "br")[1] for one in wanted}
+    assert {asset_url("style.css"), asset_url("scripts.js")} <= loaded
+    wanted = [path, *loaded, f"{path}/moves", asset_url("worker.js"), "/sw.js"]
+    weights = {one: sent(anna, one, "br")[1] + head_of(anna, one) for one in wanted}
     total = sum(weights.values())
     tell(f"{weights[one]:7,} bytes  {one}" for one in sorted(weights, key=weights.__getitem__))
     tell([f"{total:7,} bytes  in all"])
-    assert asset_url("scripts.js") in weights
-    assert len(wanted) <= 10
-    assert total < 60_000
+    assert len(wanted) < 10
+    assert total < 60_000 - REST
+
+
+def head_of(guest: Guest, path: str) -> int:
+    """Return the bytes of what stands before an answer: its status and its headers, a line each."""
+    fields = guest.get(path).headers.raw
+    return sum(len(name) + len(value) + 4 for name, value in fields) + len(
+        "HTTP/1.1 200 OK\r\n\r\n"
+    )
 
 
 def sent(guest: Guest, path: str, encoding: str) -> tuple[str, int]:
