@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Final
 
-from litestar import Litestar, Router
+from litestar import Litestar
 from litestar.di import Provide
 from litestar.routes import HTTPRoute
 
@@ -56,7 +56,7 @@ from services.http.api.short_path import ShortPath
 from services.http.context import DEFAULT_INTERVALS, ApiContext, TaskIntervals, open_context
 from services.http.middleware import HttpMiddleware
 from services.http.published_log import LOG_ROUTES
-from services.http.requests import context_of
+from services.http.requests import RouterOfOneApp, context_of
 from services.http.web.error_pages import answer_not_found
 from services.http.web.site import SITE
 
@@ -115,7 +115,7 @@ def make_app(
 def make_routes() -> Litestar:
     """Return all routes, without parts to answer from; this takes the framework a third of a second."""
     app = Litestar(
-        route_handlers=[_api(), SITE],
+        route_handlers=[_api(), SITE()],
         lifespan=[_lifespan],
         dependencies={"context": Provide(context_of, sync_to_thread=False)},
         exception_handlers={**HANDLERS, 404: answer_not_found, 405: answer_not_found},
@@ -139,8 +139,8 @@ async def _lifespan(app: Litestar) -> AsyncIterator[None]:
             heart.cancel()
 
 
-def _api() -> Router:
-    return Router(
+def _api() -> RouterOfOneApp:
+    return RouterOfOneApp(
         "/",
         route_handlers=list(ROUTES),
         dependencies={

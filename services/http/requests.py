@@ -6,6 +6,8 @@ Ids of requests: sent by the client or its proxy, or made here, and returned wit
 
 A log line that was written for a request has its id, so that an operator finds all of them by the id that a player
 reports.
+
+The context and the router that requests come to.
 """
 
 import itertools
@@ -14,9 +16,9 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from litestar import Request
+from litestar import Request, Router
 from litestar.connection import ASGIConnection
 
 from domain.sentences import ENGLISH, Sentence, Text, Translation
@@ -144,3 +146,14 @@ PRIVATE: Final = "private"
 def context_of(request: Request[Any, Any, Any]) -> Any:
     """Return the `services.http.context.ApiContext` that all requests of a process share."""
     return request.app.state.context
+
+
+class RouterOfOneApp(Router):
+    """A router that is made for one application, which registers it as it is.
+
+    The framework registers a deep copy, because it can't know that; with hundreds of routes that takes a tenth of the
+    time until they are made.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self

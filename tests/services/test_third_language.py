@@ -139,7 +139,7 @@ NO_PAGE = re.compile(
 )
 
 PATHS = sorted(
-    {route.path for route in SITE.routes if "GET" in route.methods and "{" not in route.path}
+    {route.path for route in SITE().routes if "GET" in route.methods and "{" not in route.path}
 )
 
 MOST = {"/m/N": 8, "/games/G": 12}

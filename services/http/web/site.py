@@ -1,14 +1,16 @@
 """The site: the pages of all modules, and what they have in common."""
 
+from functools import partial
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Final
 
-from litestar import Request, Router
+from litestar import Request
 from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 
 import services.http.web as package
+from services.http.requests import RouterOfOneApp
 from services.http.web.declared import Pages
 from services.http.web.error_pages import HANDLERS
 from services.http.web.forms import asked, form, open_form, own, own_page
@@ -25,7 +27,8 @@ def _pages() -> list[HTTPRouteHandler]:
     return [page for module in modules for page in getattr(module, "pages", Pages()).all]
 
 
-SITE: Final = Router(
+SITE: Final = partial(
+    RouterOfOneApp,
     path="/",
     route_handlers=_pages(),
     dependencies={
@@ -44,3 +47,4 @@ SITE: Final = Router(
     after_request=add_security_headers,
     include_in_schema=False,
 )
+"""Makes the router of all pages."""
