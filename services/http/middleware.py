@@ -58,7 +58,7 @@ _SHORT: Final = 800
 _LONG: Final = 65_536
 """Bytes of a body that is compressed in a thread, because it takes milliseconds."""
 
-_QUICK_BROTLI: Final = 5
+_QUICK_BROTLI: Final = 4
 _QUICK_GZIP: Final = 6
 _BEST_BROTLI: Final = 11
 
