@@ -13,7 +13,7 @@ from services.http.web.declared import Pages
 from services.http.web.render import local_path
 from services.http.web.session import csrf_token, mask_token, unmask_token
 from tests.helpers.api import MANY, PASSWORD, Api
-from tests.helpers.web import visitors
+from tests.helpers.web import refusal, visitors
 
 SITE = "https://play.example.org"
 RELAY = "smtp://127.0.0.1:9"
@@ -272,14 +272,27 @@ def test_a_link_opens_a_form_and_the_form_logs_in_with_the_new_password(api, com
     assert come().send(path, {"new": NEW_PASSWORD}, on="/password").status_code == 404
 
 
-def test_who_has_not_logged_in_may_ask_only_so_often(tmp_path):
+UNUSABLE = f"/m/1?move={'m' * 600}"
+"""The address of a page with a value that can't be used."""
+
+
+@pytest.mark.parametrize(("path", "status"), [("/games", 200), (UNUSABLE, 400), ("/none", 404)])
+def test_who_has_not_logged_in_may_ask_only_so_often(tmp_path, path, status):
     with Api(tmp_path, address_rate=12) as api, visitors(api) as come:
         one = come().sign_up("ines")
-        guest = come()
-        codes = [guest.get("/games").status_code for _ in range(14)]
+        guest = come(accept="text/html")
+        codes = [guest.get(path).status_code for _ in range(14)]
         assert codes[-1] == 429
-        assert 200 in codes
+        assert status in codes
         assert one.get("/games").status_code == 200
+
+
+def test_the_page_of_an_address_that_cannot_be_used_knows_who_asks(come):
+    one = come().sign_up("jana")
+    answer = one.get(UNUSABLE)
+    assert answer.status_code == 400
+    assert refusal(answer.text)[1] == "The address of this page has a value that can't be used."
+    assert 'href="/account">jana</a>' in answer.text
 
 
 def test_each_login_is_a_session_of_its_own_and_ends_the_one_before(come):

@@ -1,16 +1,19 @@
 """Declarations of pages: each module has the pages that it declares in its own `pages`."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any, Final, Literal, TypeAlias
 
 from litestar import get, post
+from litestar.di import NamedDependency
 from litestar.handlers import HTTPRouteHandler
 
+from services.http.context import ApiContext
 from services.http.request_limits import WEIGHT
 from services.http.requests import FOR_GUESTS
-from services.http.web.forms import COMMANDS, CommandCount
-from services.http.web.session import READS, PageReads
+from services.http.web.forms import COMMANDS, CommandCount, asked, own_page
+from services.http.web.session import NEEDS_ACCOUNT, READS, AnyRequest, PageReads, Visitor, visitor
 
 Handler: TypeAlias = Callable[..., Any]
 Verb: TypeAlias = type[get] | type[post]
@@ -18,6 +21,54 @@ ForGuests: TypeAlias = bool | Literal["trial"]
 
 FORMS: Final = frozenset({"own", "form", "open_form"})
 """The dependencies that check the token of a form; see `forms`."""
+
+_OF_VISITOR: Final[Mapping[str, Callable[[ApiContext, Visitor], Any]]] = {
+    "visitor": lambda _, found: found,
+    "asked": asked,
+    "own_page": own_page,
+}
+"""The dependencies that are made of the visitor without waiting, by name."""
+
+_NEED_ACCOUNT: Final = frozenset({"own", "own_page"})
+"""The dependencies of handlers that answer nobody without an account."""
+
+_OF_REQUEST: Final = {"request": AnyRequest, "context": NamedDependency[ApiContext]}
+"""The types of what a visitor is looked up by."""
+
+_NEED_VISITOR: Final = FORMS | {"tried_line", "puzzle"}
+"""The dependencies that wait for something else once the visitor is known."""
+
+
+def _with_visitor(handler: Handler) -> Handler:
+    """Return a handler that looks up its visitor by itself, in its own thread.
+
+    As a dependency, the visitor has a thread of its own: the way there and back takes a twentieth of the time of a page.
+    """
+    signature = inspect.signature(handler)
+    parameters = signature.parameters
+    of_visitor = _OF_VISITOR.keys() & parameters.keys()
+    if not of_visitor or _NEED_VISITOR & parameters.keys():
+        return handler
+
+    @wraps(handler, assigned=("__module__", "__qualname__", "__name__", "__doc__"))
+    def page(**given: Any) -> Any:
+        found = visitor(given["request"], given["context"])
+        given |= {name: _OF_VISITOR[name](given["context"], found) for name in of_visitor}
+        return handler(**{name: value for name, value in given.items() if name in parameters})
+
+    of_request = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
+        for name, kind in _OF_REQUEST.items()
+    ]
+    others = [
+        one for name, one in parameters.items() if name not in of_visitor | _OF_REQUEST.keys()
+    ]
+    shown: Any = page
+    shown.__signature__ = signature.replace(parameters=[*others, *of_request])
+    shown.__annotations__ = {one.name: one.annotation for one in (*others, *of_request)} | {
+        "return": signature.return_annotation
+    }
+    return page
 
 
 class Pages:
@@ -80,7 +131,10 @@ class Pages:
         in_thread: bool,
         opt: dict[str, Any],
     ) -> HTTPRouteHandler:
-        threads = None if inspect.iscoroutinefunction(handler) else in_thread
-        declared: HTTPRouteHandler = verb(path, opt=opt, sync_to_thread=threads)(handler)
+        in_loop = inspect.iscoroutinefunction(handler)
+        opt[NEEDS_ACCOUNT] = bool(_NEED_ACCOUNT & inspect.signature(handler).parameters.keys())
+        declared: HTTPRouteHandler = verb(
+            path, opt=opt, sync_to_thread=None if in_loop else in_thread
+        )(_with_visitor(handler) if in_thread and not in_loop else handler)
         self.all.append(declared)
         return declared

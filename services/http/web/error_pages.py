@@ -116,7 +116,7 @@ def answer_http_error(request: AnyRequest, error: HTTPException) -> Response[Any
     """Answer an error that the framework raised, such as for a value that is no number."""
     wrong_value = isinstance(error, ValidationException)
     text = SAY("bad-address") if wrong_value else error.detail or "the request can't be answered"
-    return error_page(request, error.status_code, text)
+    return _LookedUpPage(error.status_code, request, text)
 
 
 def answer_not_found(request: AnyRequest, error: HTTPException) -> Response[Any]:
@@ -126,16 +126,16 @@ def answer_not_found(request: AnyRequest, error: HTTPException) -> Response[Any]
     """
     shown = "text/html" in request.headers.get("accept", "")
     if shown and not f"{request.url.path}/".startswith("/api/"):
-        return _MissingPage(error.status_code, request)
+        return _LookedUpPage(error.status_code, request, "there is no such page")
     return problem_details.answer_http_error(request, error)
 
 
-class _MissingPage(Response[Any]):
-    """The page of an address that is none; its visitor is looked up in a thread, as that of a page is."""
+class _LookedUpPage(Response[Any]):
+    """The page of an error at which the visitor may not be known yet, who is then looked up in a thread."""
 
-    def __init__(self, status: int, request: AnyRequest) -> None:
+    def __init__(self, status: int, request: AnyRequest, sentence: Text) -> None:
         super().__init__(None, status_code=status)
-        self._request = request
+        self._request, self._sentence = request, sentence
 
     def to_asgi_response(self, *args: Any, **options: Any) -> Any:
         """Return an application that looks up the visitor, and answers with the page."""
@@ -149,13 +149,13 @@ class _MissingPage(Response[Any]):
     def _page(self) -> Response[Any]:
         request = self._request
         try:
-            if request.method == "GET":
+            if request.method == "GET" and "visitor" not in request.state:
                 visitor(request, request.app.state.context)
         except Refusal as reason:
             return answer_refusal(request, reason)
         except RedisError as error:
             return answer_redis_error(request, error)
-        return error_page(request, self.status_code or 404, "there is no such page")
+        return error_page(request, self.status_code or 404, self._sentence)
 
 
 def answer_login_needed(request: AnyRequest, needed: LoginNeededError) -> Response[Any]:

@@ -171,9 +171,8 @@ class MatchOfPage(NamedTuple):
     """Where its leaves are in the log of its shard."""
 
 
-_NEED_ACCOUNT: Final = frozenset({"own", "own_page"})
-"""Dependencies of handlers that answer nobody without an account."""
-
+NEEDS_ACCOUNT: Final = "needs_account"
+"""The `opt` key of a page that itself answers nobody without an account."""
 
 READS: Final = "reads"
 """The `opt` key of a page's `PageReads`."""
@@ -537,7 +536,7 @@ async def check_admission(request: AnyRequest) -> None:
     context: ApiContext = request.app.state.context
     if not await context.needs_account(request):
         return
-    if _NEED_ACCOUNT.isdisjoint(request.route_handler.parsed_fn_signature.parameters) and not (
+    if not request.route_handler.opt[NEEDS_ACCOUNT] and not (
         await asyncio.to_thread(context.has_session, request)
     ):
         raise LoginNeededError
