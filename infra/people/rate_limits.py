@@ -253,6 +253,9 @@ _WIDE_FACTOR: Final = 10
 class CountStorage(RedisStorage):
     """Counts of the library `limits`, on the server or the cluster of a client; they are not confirmed."""
 
+    DEPENDENCIES = {"redis": RedisStorage.DEPENDENCIES["redis"]}  # noqa: RUF012 - as in `limits`
+    """Without another client of Redis, which `limits` would import at each start, too."""
+
     def __init__(self, client: redis.Redis, prefix: str) -> None:
         self._client = unconfirmed(client)
         # the URL and the pool are not used, because all commands go by `get_connection`
