@@ -11,7 +11,7 @@ from typing import Final
 LOOPBACK: Final = "127.0.0.1"
 
 _PORTS: Final = range(11_000, 22_000)
-"""Ports that no system gives to connections by itself; those of a cluster's bus, 10,000 above, are few more."""
+"""Ports that no system gives to connections by itself, nor those that a cluster's nodes use 10,000 above them."""
 
 
 def free_port() -> int:
