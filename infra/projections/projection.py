@@ -119,6 +119,10 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
         return tuple(account for account in self.setup.seats if account != self.event.actor)
 
 
+SAVE_SECONDS: Final = 30.0
+"""The `save_seconds` of a projection that has none of its own: so long one that has read all may seem to be behind."""
+
+
 class Projection(ABC):
     """A fold; facts of one match come in their order, those of several matches in any."""
 
@@ -132,11 +136,8 @@ class Projection(ABC):
 
     Then the shards of a generation that is being built may be folded at the same time.
     """
-    save_seconds: float = 30.0
-    """How long a bucket in which nothing changes may keep to itself that it has read some leaves.
-
-    The doctor reports at most this as lag when all is read.
-    """
+    save_seconds: float = SAVE_SECONDS
+    """How long a bucket in which nothing changes may keep to itself that it has read some leaves."""
 
     @abstractmethod
     def owners(self, fact: Fact) -> Sequence[Owner]:

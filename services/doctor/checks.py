@@ -6,6 +6,7 @@ from typing import Final
 from infra.health.queue_status import LaneStatus, QueueStatus
 from infra.process.machine import TOO_FEW
 from infra.projections.lag import Lag
+from infra.projections.projection import SAVE_SECONDS
 from infra.redis.keys import dead_letters
 from infra.store.leases import LEASE_MS, REQUEST_MS, REQUESTED
 from services.doctor.backups import check_backups
@@ -38,6 +39,9 @@ from services.lane_texts import division, idle_workers
 
 LATE_MS: Final = 15_000
 """A command that waits longer was lost, because a drain takes milliseconds."""
+
+LISTS_LATE_MS: Final = LATE_MS + int(SAVE_SECONDS * 1_000)
+"""A projection is behind if it seems to be so for longer: what changes nothing in it is stored some seconds later."""
 
 SLOW_MS: Final = 3_000
 
@@ -273,14 +277,13 @@ def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
         yield warn(
             "lists", f"{what} must be rebuilt: {why}", f"{who}; else `matchpost rebuild {name}`"
         )
-    elif age > LATE_MS:
+    elif age > LISTS_LATE_MS:
         yield warn(
             "lists",
             f"{what} is {behind}",
             "look at the projection worker's lines in the log of `serve`",
         )
     elif lag.events:
-        # it may have read more: what changes nothing is stored some seconds later
         yield note("lists", f"{what} is at most {behind}")
 
 

@@ -41,6 +41,7 @@ from services.doctor.directory import DirectoryFacts
 from services.doctor.facts import Facts, HashLimits, ServerFacts
 from tests.helpers.doctor import GIB, said
 from tests.helpers.served import Served, until
+from workers.projections import PROJECTIONS
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.ROBOTS, Role.WEB)
 BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
@@ -160,6 +161,15 @@ def test_what_a_projection_lacks_is_told(changes, level, words):
     assert finding.level is level
     assert re.search(words, finding.what)
     assert bool(finding.remedy) is (level is Level.WARN)
+
+
+@pytest.mark.parametrize("projection", PROJECTIONS, ids=lambda one: one.spec.name)
+def test_a_projection_that_moves_do_not_change_may_store_its_position_some_seconds_later(
+    projection,
+):
+    unsaved = replace(LAG, events=50, oldest=1_000_000 - int(projection.save_seconds * 1_000))
+    findings = judge(with_("server", clock=1_000_000, projections=(unsaved,)))
+    assert [f.level for f in findings if f.about == "lists"] == [Level.NOTE]
 
 
 DAY = 86_400_000
