@@ -87,6 +87,7 @@ $(VENV)/serve.stamp: pyproject.toml requirements.lock | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
 	    --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(BIN)/python -m compileall -q -j 0 domain infra services workers  # as pip does with what it installs
 	@touch $@
 
 $(VENV)/bench.stamp: pyproject.toml constraints.txt | $(BIN)/python

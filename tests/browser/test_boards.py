@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from domain.rules import game_keys, latest_rules
-from services.http.web.assets import ASSETS, asset_url
+from services.http.web.assets import asset, asset_url
 from tests.helpers.browser import SIZES, pick_any
 
 pytestmark = pytest.mark.slow
@@ -131,7 +131,7 @@ def test_the_whole_board_and_play_are_in_sight_at_every_size(api, person, pair, 
 def test_a_module_that_fails_is_named_and_keeps_no_other_from_running(person, api):
     one = person("breaker")
     board = api.begun(api.player_of(one.name), api.player())
-    text = ASSETS["scripts.js"].data.decode().replace("\nwatchSending();\n", "\ngone();\n")
+    text = asset("scripts.js").data.decode().replace("\nwatchSending();\n", "\ngone();\n")
     answer = {"body": text, "content_type": "text/javascript"}
     one.page.route(f"**{asset_url('scripts.js')}", lambda route: route.fulfill(**answer))
     errors = []

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from domain.drawing import PAGE_STYLE
 from services.app.matches import load_state
 from services.http.web import assets
-from services.http.web.assets import ASSETS, asset_url
+from services.http.web.assets import asset, asset_url
 
 pytestmark = pytest.mark.slow
 
@@ -264,7 +264,7 @@ def test_a_style_sheet_has_the_rules_of_its_sources_and_no_others(browser):
         source = PAGE_STYLE * (name == "style")
         source += "".join(folder.joinpath(f"{part}.css").read_text() for part in parts)
         rules = page.evaluate(RULES, source)
-        assert rules == page.evaluate(RULES, ASSETS[f"{name}.css"].data.decode()), name
+        assert rules == page.evaluate(RULES, asset(f"{name}.css").data.decode()), name
         assert len(rules) > 20
     page.close()
 

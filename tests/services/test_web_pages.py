@@ -19,7 +19,15 @@ from domain.rules import game_keys
 from infra.languages.catalogues import script_words, translations
 from infra.languages.wording import wording
 from services.http import web
-from services.http.web.assets import ALONE, ASSETS, address, asset_url, join_scripts, module_tags
+from services.http.web.assets import (
+    ALONE,
+    ASSET_NAMES,
+    address,
+    asset,
+    asset_url,
+    join_scripts,
+    module_tags,
+)
 from services.http.web.boards.board_view import CARD, draw_guide_picture
 from services.http.web.render import HEADERS, environment
 from services.http.web.site_files import preview_png, with_plain_style
@@ -370,10 +378,10 @@ def test_joined_files_have_every_function_that_they_call_htmx_unchanged_and_no_f
     assert SOURCES["htmx.js"].startswith("/*! htmx 2.0.11, https://htmx.org")
     assert "Zero-Clause BSD" in SOURCES["htmx.js"]
     assert HTMX.startswith("var htmx=function(){")
-    assert HTMX in ASSETS["scripts.js"].data.decode()
+    assert HTMX in asset("scripts.js").data.decode()
     made: dict[str, set[str]] = {}
     for name in ("scripts.js", *ALONE, *LATER):
-        text = ASSETS[name].data.decode().replace(HTMX, "")  # which has names of all kinds
+        text = asset(name).data.decode().replace(HTMX, "")  # which has names of all kinds
         made[name] = set(re.findall(r"^const (\$\w+) = once\(", text, re.MULTILINE))
         given = set(re.findall(r"\$\w+", "".join(re.findall(r"^let (\$.+);$", text, re.MULTILINE))))
         assert (name in LATER) >= bool(given)
@@ -386,8 +394,8 @@ def test_joined_files_have_every_function_that_they_call_htmx_unchanged_and_no_f
         assert set(re.findall(r"\bimport\((.*?)\)", text)) == (
             {f'"{asset_url(one)}"' for one in LATER} if name == "scripts.js" else set()
         )
-    for name, asset in ASSETS.items():
-        text = asset.data.decode().replace(SOURCES["htmx.js"], "")
+    for name in ASSET_NAMES:
+        text = asset(name).data.decode().replace(SOURCES["htmx.js"], "")
         found = set(re.findall(r"https?://[^\s\"')]+", text.replace(HTMX, "")))
         assert found <= {"http://www.w3.org/2000/svg"}, name
 
@@ -414,7 +422,7 @@ def test_a_module_that_is_imported_later_is_in_no_file_but_its_own_with_what_it_
 
 def test_a_page_in_another_language_loads_one_script_too_which_begins_with_its_words():
     translations("de")  # pages read the same catalogues, before or after
-    assert ASSETS["scripts.de.js"].data == script_words("de") + ASSETS["scripts.js"].data
+    assert asset("scripts.de.js").data == script_words("de") + asset("scripts.js").data
     assert asset_url("scripts.de.js") in module_tags("match.js", "de")
     assert asset_url("scripts.js") in module_tags("match.js", "en")
 
@@ -435,7 +443,7 @@ def test_a_script_that_changes_gets_another_address_and_the_others_keep_theirs()
     assert changed_by("walk.js") == {"walk.js", "scripts.js"}
     # the joined file has the worker's address
     assert changed_by("worker.js") == {"worker.js", "scripts.js"}
-    assert f'new SharedWorker("{before["worker.js"]}"' in ASSETS["scripts.js"].data.decode()
+    assert f'new SharedWorker("{before["worker.js"]}"' in asset("scripts.js").data.decode()
 
 
 @pytest.mark.parametrize(

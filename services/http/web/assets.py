@@ -111,7 +111,8 @@ def _without_comment(text: str) -> str:
 
 def _imports_of(text: str) -> list[str]:
     """Return the modules that the text of a module imports at its beginning."""
-    return [match[2] for match in map(_IMPORT.fullmatch, text.splitlines()) if match]
+    imports = (line for line in text.splitlines() if line.startswith("import"))
+    return [match[2] for match in map(_IMPORT.fullmatch, imports) if match]
 
 
 _Graph = dict[str, list[str]]
@@ -155,6 +156,9 @@ def _module(name: str, text: str) -> Iterator[str]:
         raise ValueError(f"{name} awaits something outside of functions, and can't be joined")
     yield f"const {_function(name)} = once(function {name.replace('.', '_')}() {{"
     for line in code_of(text):
+        if "import" not in line and "export" not in line:
+            yield line  # as nearly all are
+            continue
         code = line
         if found := _IMPORT.fullmatch(line):
             code = f"{_function(found[2])}();"
@@ -234,8 +238,6 @@ def _read_assets() -> dict[str, Asset]:
     found["sw.js"] = "".join(
         f"{line}\n" for name in _OF_SERVICE_WORKER for line in code_of(scripts[name])
     ).encode()
-    for language in translated():
-        found[_scripts_in(language)] = script_words(language) + found[PAGES]
     for name, parts in _STYLES.items():
         text = "".join(static.joinpath("styles", f"{part}.css").read_text() for part in parts)
         # the drawings' style comes first, because the pages' own style sets the board's colours
@@ -244,9 +246,8 @@ def _read_assets() -> dict[str, Asset]:
     return {name: _asset(name, data) for name, data in found.items()}
 
 
-def _scripts_in(language: str) -> str:
-    """Return the name of the joined file of the pages with the words of a language."""
-    return f"scripts.{language}.js" if language in translated() else PAGES
+_TRANSLATED: Final = {f"scripts.{language}.js": language for language in translated()}
+"""The joined files of the pages with the words of a language, by name."""
 
 
 def _slim(style: str) -> bytes:
@@ -261,14 +262,25 @@ def _asset(name: str, data: bytes) -> Asset:
     return Asset(data, _TYPES[name.rpartition(".")[2]])
 
 
-ASSETS: Final[Mapping[str, Asset]] = _read_assets()
+_ASSETS: Final = _read_assets()
 
-_ADDRESSES: Final = {name: address(name, asset.data) for name, asset in ASSETS.items()}
+ASSET_NAMES: Final = (*_ASSETS, *_TRANSLATED)
+"""The static files."""
 
 
+@cache
+def asset(name: str) -> Asset:
+    """Return a static file; `KeyError` if there is no such file."""
+    if name in _TRANSLATED:
+        # not at the start, because reading a catalogue takes longer than all other files
+        return _asset(name, script_words(_TRANSLATED[name]) + _ASSETS[PAGES].data)
+    return _ASSETS[name]
+
+
+@cache
 def asset_url(name: str) -> str:
     """Return the address of a static file; `KeyError` if there is no such file."""
-    return _ADDRESSES[name]
+    return address(name, asset(name).data)
 
 
 @cache
@@ -277,8 +289,9 @@ def module_tags(name: str, language: str) -> Markup:
     if name in ALONE:
         tag = Markup('<script src="{}" type="module"></script>').format(asset_url(name))
     else:
+        in_words = f"scripts.{language}.js"
         tag = Markup('<script src="{}" type="module" data-module="{}"></script>').format(
-            asset_url(_scripts_in(language)), name
+            asset_url(in_words if in_words in _TRANSLATED else PAGES), name
         )
     return tag
 
@@ -286,7 +299,7 @@ def module_tags(name: str, language: str) -> Markup:
 @pages.get("/static/{version:str}/{name:str}", in_thread=False, for_guests=True)
 def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
     """Return a static file. For an outdated version, return the current file, uncached."""
-    if name not in ASSETS:
+    if name not in ASSET_NAMES:
         raise Refusal(Code.NOT_FOUND, SAY("no-file"))
     current = asset_url(name) == f"/static/{version}/{name}"
     return sent_asset(request, name, _FOREVER if current else REVALIDATE)
@@ -294,23 +307,23 @@ def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str])
 
 def sent_asset(request: AnyRequest, name: str, kept: str) -> Response[bytes]:
     """Return a static file, packed as its browser takes it; `kept` says for how long the browser may keep it."""
-    asset = ASSETS[name]
+    found = asset(name)
     headers = {"Cache-Control": kept, "Vary": "Accept-Encoding"}
     encoding = accepted_encoding(request.headers.get("accept-encoding", ""))
     if encoding is None:
-        return Response(asset.data, headers=headers, media_type=asset.kind)
+        return Response(found.data, headers=headers, media_type=found.kind)
     headers["Content-Encoding"] = encoding
-    return Response(_packed(name, encoding), headers=headers, media_type=asset.kind)
+    return Response(_packed(name, encoding), headers=headers, media_type=found.kind)
 
 
 @cache
 def _packed(name: str, encoding: Encoding) -> bytes:
-    return compress_well(ASSETS[name].data, encoding)
+    return compress_well(asset(name).data, encoding)
 
 
 def pack_assets() -> None:
     """Compress the files that pages load as most browsers want them, so that a request hardly ever waits for it."""
-    for name in ASSETS:
+    for name in ASSET_NAMES:
         # of a module that is in the joined file no page asks for its own, and few ask for one that comes later
         if name in ALONE or name.startswith(("scripts.", "sw.")) or not name.endswith(".js"):
             _packed(name, "br")

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from domain.errors import Refusal
 from domain.game.protocol import GamePart, game_text
 from domain.rules import AnyRules
-from domain.sentences import text_in
+from domain.sentences import ENGLISH, text_in
 from infra.languages.catalogues import languages, translated
 from infra.languages.formats import language_name
 from infra.languages.wording import Wording
@@ -26,6 +26,7 @@ from services.app.error_codes import CODE_INFO, retry_seconds
 from services.http.web.assets import FILE_TYPES, asset_url, module_tags
 from services.http.web.boards.board_view import board_sample, draw_figures, game_picture
 from services.http.web.boards.live_try import in_earnest
+from services.http.web.compiled_templates import CompiledTemplates
 from services.http.web.messages.chat_text import linked
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie, session_cookie
 from services.words.endings import reason_label
@@ -166,6 +167,8 @@ def environment(words: Wording) -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
         extensions=["jinja2.ext.i18n"],
+        # other words are in the code of a template, and their catalogues are no part of it
+        bytecode_cache=CompiledTemplates(__file__) if words.code == ENGLISH.code else None,
     )
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_translations(words.translations, newstyle=True)  # type: ignore[attr-defined]
