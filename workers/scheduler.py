@@ -1,4 +1,4 @@
-"""The scheduler: once a second, lost wake-ups, reminders and flags.
+"""The scheduler: every second or two, lost wake-ups, reminders and flags.
 
 Its commands keep `keeper` as their sender: the name is part of their ids.
 """
@@ -52,6 +52,9 @@ ROBOT_GRACE_SECONDS: Final = 3_600.0
 SETTLE_SECONDS: Final = 5.0
 """How long after the last commit the server counts as in use: until then projections may follow it."""
 
+REST_SECONDS: Final = 2.0
+"""Between two ticks while nothing waits."""
+
 READ_AGAIN_SECONDS: Final = 60.0
 """When a shard's next due time is read again although nothing was committed: it may have been repaired."""
 
@@ -103,7 +106,7 @@ class _ShardView(msgspec.Struct):
 
 
 class Scheduler:
-    """Call `tick` once a second; several schedulers do no harm.
+    """Call `tick` once a second, or each `REST_SECONDS` while it `rests`; several schedulers do no harm.
 
     The id of a command is made of its kind and the position of the match, so it takes effect once,
     however many schedulers send it and however often. A move that came first is decided first, and
@@ -138,6 +141,10 @@ class Scheduler:
         """When a command last waited, or a log was last seen to have grown."""
         self._other_than_moves_at = timer()
         """When a log was last seen to have grown by anything else than moves."""
+        self._now = 0
+        """The server's time at the last tick, ms."""
+        self._waits = True
+        """Whether a command waited then."""
         self._robots_until = timer() + ROBOT_GRACE_SECONDS
         """Until then robots that are late may still act."""
 
@@ -157,6 +164,12 @@ class Scheduler:
         since = self._other_than_moves_at if but_for_moves else self._used_at
         return self._timer() - since >= SETTLE_SECONDS
 
+    def rests(self) -> bool:
+        """Return whether no command waited at the last tick, and no match is due before the tick after the next."""
+        until = self._now + int(2_000 * REST_SECONDS)
+        due = (view.next_due for view in self._views.values())
+        return not self._waits and not any(at is not None and at <= until for at in due)
+
     def _sweep(self) -> int:
         """Request drains where commands wait, and return the server's time, ms.
 
@@ -166,6 +179,7 @@ class Scheduler:
         shape = self._store.layout()
         shards = range(shape.shards)
         now, news = self._store.news([self._views[shard].end for shard in shards])
+        self._now = now
         self._note_use(news)
         changed = [shard for shard in shards if self._may_have_changed(shard, news[shard], now)]
         for shard, at in zip(
@@ -173,6 +187,7 @@ class Scheduler:
         ):
             self._views[shard].next_due, self._views[shard].read = at, self._timer()
         waiting = {shard for shard in shards if news[shard].waiting}
+        self._waits = bool(waiting)
         for lane in shape.all_lanes:
             if not waiting.isdisjoint(lane.shards(shape.shards)):
                 failpoint("keeper.found")

@@ -2,7 +2,7 @@
 
 A server that syncs each write ends at the first that it can't sync, and then nothing can be read either. So
 below `LOW` bytes of room it refuses writes, and a reserve file is removed, which leaves room for keys that
-expire and lines of logs. Should the disk fill up in less than a second, the server ends, and
+expire and lines of logs. Should the disk fill up in less than two seconds, the server ends, and
 starts again in the room of the reserve.
 
 Measures how fast a disk syncs.
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 RESERVE: Final = 16 << 20
 """Bytes of the reserve file; on a small disk it is a quarter of the room."""
 
-LOW: Final = 8 << 20
+LOW: Final = 16 << 20
 """Bytes of room below which the server takes no writes."""
 
 ENOUGH: Final = LOW + 2 * RESERVE
@@ -44,7 +44,7 @@ def release(reserve: Path) -> None:
 
 
 class DiskGuard:
-    """Watches the disk of the embedded server `data`, whose reserve file is `reserve`; call `tick` each second."""
+    """Watches the disk of the embedded server `data`, whose reserve file is `reserve`; call `tick` every two seconds."""
 
     def __init__(
         self, data: Redis, reserve: Path, free: Callable[[Path], int] = free_bytes

@@ -33,13 +33,13 @@ from workers.log.restore import LossCheck
 from workers.projections import job as projections_job
 from workers.retire import RetireWakeup
 from workers.robot_wakeup import RobotWakeup
-from workers.scheduler import Scheduler
+from workers.scheduler import REST_SECONDS, Scheduler
 from workers.scrub.job import scrub_wakeup
 from workers.tournament_manager import TournamentManager
 
 TICK_SECONDS: Final = 1.0
 
-QUIET_SECONDS: Final = 10.0
+QUIET_SECONDS: Final = 20.0
 """Between two looks for what follows from commits, while there is none."""
 
 
@@ -85,7 +85,7 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
     ticks = [
         # the first, because a tick that fails keeps those after it from being called
         parts.durability_watch().tick,
-        scheduler.tick,
+        seldom_if_quiet(REST_SECONDS, scheduler.tick, scheduler.rests),
         every(REQUEST_SECONDS, partial(request_jobs, parts.queue, endless)),
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         seldom_if_quiet(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from socket import socket
+from typing import Final
 
 import msgspec
 from redis import Redis
@@ -56,6 +57,9 @@ from services.serve.sockets import KeptSockets, address_of, listen, listen_for_m
 from services.serve.supervisor import STOP_DEADLINE, Supervisor
 
 logger = logging.getLogger(__name__)
+
+_TICK_SECONDS: Final = 2.0
+"""Between two looks at the disk, which is full only some seconds after there is little room."""
 
 
 def run(settings: Settings) -> int:
@@ -140,6 +144,7 @@ def _serve(
     supervisor = Supervisor(
         children,
         tick=partial(call_all, ticks),
+        tick_interval=_TICK_SECONDS,
         depends_on=servers,
         replace=partial(_replace, servers, sockets, children, environment),
     )

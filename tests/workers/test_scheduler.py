@@ -63,6 +63,24 @@ def test_a_server_is_quiet_some_seconds_after_its_last_commit(bench, keeper):
     assert keeper.is_quiet()
 
 
+def test_a_scheduler_rests_unless_a_command_waits_or_a_match_is_due_soon(bench, keeper):
+    soon = int(2_000 * scheduler_module.REST_SECONDS)
+    assert not keeper.rests()
+    bench.challenge(SHORT, 1)
+    bench.tick(keeper, 0)
+    assert keeper.rests()
+    bench.send(ALICE, PlayMove("m13-j7"), 1)
+    keeper.tick()
+    assert not keeper.rests()
+    bench.drain()
+    bench.tick(keeper, DAY - soon - 1)
+    assert keeper.rests()
+    bench.tick(keeper, DAY - soon)
+    assert not keeper.rests()
+    bench.tick(keeper, DAY)
+    assert [kind for kind, _ in bench.kept()] == [Nagged]
+
+
 def test_what_no_move_changes_follows_none(bench, keeper):
     bench.challenge(SHORT, 1)
     bench.tick(keeper, 0)

@@ -127,13 +127,13 @@ PAUSE_SECONDS: Final = 0.5
 outcome is on its way.
 """
 
-LOST_SECONDS: Final = 6.0
+LOST_SECONDS: Final = 10.0
 """Between two looks into the logs without news, which may be lost: with every second look for closed shards."""
 
 _TOGETHER_SECONDS: Final = 0.1
 """How much later such a look may be, so that one wake-up is enough for both."""
 
-WAIT_MS: Final = 3_000
+WAIT_MS: Final = 5_000
 """How long a round waits at most, because a lease is to be renewed."""
 
 _SLEEP_SECONDS: Final = 1.0

@@ -214,7 +214,7 @@ def _state_after(board: int, group: list[EventEnvelope], before: AnySnapshot) ->
     return state
 
 
-LOOK_SECONDS: Final = 3.0
+LOOK_SECONDS: Final = 5.0
 """How often closed shards are looked for, which are rare."""
 
 
