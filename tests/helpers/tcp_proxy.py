@@ -13,7 +13,7 @@ class TcpProxy:
         self._there = host, port
         self._loop = asyncio.new_event_loop()
         self._server: asyncio.Server | None = None
-        self._open: set[asyncio.StreamWriter] = set()
+        self._connecting: set[asyncio.Task[None]] = set()
         self._port = 0
 
     @property
@@ -50,16 +50,38 @@ class TcpProxy:
 
     async def _close(self) -> None:
         if self._server is not None:
+            # what was just accepted is connected first: a server that is closed would leave it open, and
+            # a task that has not begun can't close its sockets
+            for one in self._server.sockets:
+                self._loop.remove_reader(one)
+            await self._turn()
             self._server.close()
             self._server = None
-        for writer in list(self._open):
-            writer.transport.abort()
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for one in others:
+                one.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            await self._turn()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, back = await asyncio.open_connection(*self._there)
-        self._open |= {writer, back}
-        await asyncio.gather(self._pass_on(reader, back), self._pass_on(there, writer))
-        self._open -= {writer, back}
+    async def _turn(self) -> None:
+        """Let the loop go on for some turns, in which a connection is made or its sockets are closed."""
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = self._loop.create_task(self._connect(reader, writer))
+        self._connecting.add(task)  # the loop itself would not keep it
+        task.add_done_callback(self._connecting.discard)
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers = [writer]
+        try:
+            there, back = await asyncio.open_connection(*self._there)
+            writers.append(back)
+            await asyncio.gather(self._pass_on(reader, back), self._pass_on(there, writer))
+        except (OSError, asyncio.CancelledError):
+            for one in writers:
+                one.transport.abort()
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
