@@ -17,7 +17,7 @@ from jinja2.bccache import Bucket
 class CompiledTemplates(jinja2.FileSystemBytecodeCache):
     """Those of templates that the code in the file `compiler` compiles, in one language.
 
-    What it compiles depends on nothing but that code and the template: no filter of ours is called at that time.
+    What it compiles depends on nothing but that code and the template: none of our filters is called at that time.
     """
 
     def __init__(self, compiler: str) -> None:
