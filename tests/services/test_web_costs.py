@@ -131,6 +131,21 @@ def test_a_match_page_takes_few_commands(api, round_trips):
     assert trips <= 2, made
 
 
+def test_the_page_of_a_player_takes_few_round_trips(api, round_trips):
+    one, other = api.players()
+    board = api.begun(one, other)
+    one.move(board, "m13-j7")
+    other.move(board, "a13-d7")
+    one.post(f"/api/matches/{board}/commands", {"do": "resign"})
+    api.begun(one, other)
+    api.caught_up()
+    with Guest(api) as guest:
+        path = f"/players/{one.name}"
+        assert "/ratings/pow2" in guest.page(path)
+        made, trips = fewest(api, round_trips, lambda: guest.page(path))
+    assert trips <= 14, made
+
+
 def test_nothing_that_pages_remember_names_a_player(api):
     one, other = api.player(name="zebedee"), api.player(name="florence")
     board = api.begun(one, other)

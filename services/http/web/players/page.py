@@ -24,7 +24,8 @@ from domain.rules import game_keys, latest_rules
 from infra.languages.wording import Wording
 from infra.projections.head_to_head import PairRecord
 from infra.projections.match_lists import MatchFilter, MatchListRow
-from infra.projections.ratings import Rating, pool_of, pool_with_bots
+from infra.projections.ratings import Rating, RatingPoint, pool_of, pool_with_bots
+from infra.projections.standings import StandingRow
 from infra.redis.reads import read_all, read_one
 from services.app.bot_rules import rules_in_words
 from services.app.challenges import decline_all
@@ -32,7 +33,7 @@ from services.app.context import App
 from services.app.follows import add_block, remove_block
 from services.app.games import read_multiplayer_game
 from services.app.names import names_of, robot_userids, shown_name
-from services.app.queries import find_player, head_to_head, pool, rating_series, ratings_of
+from services.app.queries import find_player, head_to_head, pool, rating_series
 from services.http.context import ApiContext
 from services.http.web.challenges.match_draft import showcase_games
 from services.http.web.declared import Pages
@@ -237,41 +238,6 @@ class PlayerComparison(msgspec.Struct, frozen=True):
         return found
 
 
-def ratings_by_game(app: App, account: AccountId, words: Wording) -> list[PlayedGame]:
-    """Return the games of a player, the best rating first."""
-    known, found = game_keys(), []
-    standings = read_all(app.data, *(app.standings.read_player(key, account) for key in known))
-    played = {key: one for key, one in zip(known, standings, strict=True) if one.played}
-    ratings = read_one(app.data, app.ratings.read_players([(key, account) for key in played]))
-    plotted = [max(0, rating.matches - MAX_PLOTTED_POINTS) for rating in ratings]
-    places = read_all(app.data, *(app.ratings.read_place(key, account) for key in played))
-    series = read_all(
-        app.data,
-        *(
-            app.ratings.read_series(key, account, start, MAX_PLOTTED_POINTS)
-            for key, start in zip(played, plotted, strict=True)
-        ),
-    )
-    for key, rating, place, points in zip(played, ratings, places, series, strict=True):
-        title, standing = latest_rules(key).title, played[key]
-        first = () if rating.matches > MAX_PLOTTED_POINTS else (Rating().display_value,)
-        values = (*first, *(point.display_value for point in points))
-        label = words.gettext("Rating in %(game)s after each match", game=title)
-        found.append(
-            PlayedGame(
-                key,
-                title,
-                rating if rating.matches else None,
-                place,
-                draw_sparkline(label, values),
-                Results(standing.won, standing.drawn, standing.lost),
-            )
-        )
-    return sorted(
-        found, key=lambda one: one.rating.display_value if one.rating else 0, reverse=True
-    )
-
-
 class BotGame(NamedTuple):
     """A player's rating in the matches with bots of a game."""
 
@@ -281,16 +247,70 @@ class BotGame(NamedTuple):
     place: int | None
 
 
-def games_with_bots(app: App, account: AccountId) -> list[BotGame]:
-    """Return a player's ratings in matches with bots, the best first."""
-    found = ratings_of(app, account, bots=True)
-    rows = [
-        BotGame(
-            key, latest_rules(key).title, rating, app.ratings.place(pool_with_bots(key), account)
-        )
-        for key, rating in found.items()
+class RatedGames(NamedTuple):
+    """The games of a player, the best rating first."""
+
+    played: list[PlayedGame]
+    with_bots: list[BotGame]
+
+
+def rated_games(app: App, account: AccountId, words: Wording) -> RatedGames:
+    """Return the games that a player has finished matches of, in two round trips."""
+    known = game_keys()
+    *standings, ratings, with_bots = read_all(
+        app.data,
+        *(app.standings.read_player(key, account) for key in known),
+        app.ratings.read_players([(key, account) for key in known]),
+        app.ratings.read_players([(pool_with_bots(key), account) for key in known]),
+    )
+    rows = zip(known, ratings, standings, strict=True)
+    played = [row for row in rows if row[2].played]
+    against_bots = [pair for pair in zip(known, with_bots, strict=True) if pair[1].matches]
+    pools = [*(key for key, *_ in played), *(pool_with_bots(key) for key, _ in against_bots)]
+    series = [
+        app.ratings.read_series(key, account, _plotted_from(rating), MAX_PLOTTED_POINTS)
+        for key, rating, _ in played
     ]
-    return sorted(rows, key=lambda one: -one.rating.display_value)
+    found = read_all(app.data, *series, *(app.ratings.read_place(pool, account) for pool in pools))
+    points, places = found[: len(series)], found[len(series) :]
+    games = [
+        _played_game(key, rating, standing, places[at], points[at], words)
+        for at, (key, rating, standing) in enumerate(played)
+    ]
+    bots = [
+        BotGame(key, latest_rules(key).title, rating, place)
+        for (key, rating), place in zip(against_bots, places[len(played) :], strict=True)
+    ]
+    return RatedGames(
+        sorted(games, key=lambda one: -one.rating.display_value if one.rating else 0),
+        sorted(bots, key=lambda one: -one.rating.display_value),
+    )
+
+
+def _plotted_from(rating: Rating) -> int:
+    """Return the first match after which a rating is drawn."""
+    return max(0, rating.matches - MAX_PLOTTED_POINTS)
+
+
+def _played_game(
+    key: str,
+    rating: Rating,
+    standing: StandingRow,
+    place: int | None,
+    points: Sequence[RatingPoint],
+    words: Wording,
+) -> PlayedGame:
+    title = latest_rules(key).title
+    first = () if _plotted_from(rating) else (Rating().display_value,)
+    values = (*first, *(point.display_value for point in points))
+    return PlayedGame(
+        key,
+        title,
+        rating if rating.matches else None,
+        place,
+        draw_sparkline(words.gettext("Rating in %(game)s after each match", game=title), values),
+        Results(standing.won, standing.drawn, standing.lost),
+    )
 
 
 def record_of(games: Sequence[PlayedGame]) -> Results:
@@ -489,8 +509,9 @@ def show_player(userid: Userid, asked: Asked, opponent: WithPlayer = "") -> Resp
     visitor = asked.visitor
     app = asked.app
     account, profile = find_player(app, userid)
-    games = ratings_by_game(app, account, visitor.wording)
+    games, with_bots = rated_games(app, account, visitor.wording)
     newest = newest_matches(app, account)
+    rows = rated_rows(asked.context, [*newest.going, *newest.finished], visitor, account)
     return render(
         "player.html",
         visitor,
@@ -501,14 +522,14 @@ def show_player(userid: Userid, asked: Asked, opponent: WithPlayer = "") -> Resp
         if profile.owner
         else "",
         accepts=rules_in_words(profile, visitor.wording) if profile.owner else [],
-        with_bots=games_with_bots(app, account),
+        with_bots=with_bots,
         since=profile.created,
         now=app.store.now(),
         counts=app.lists.counts(account),
         games=games,
         record=record_of(games),
-        going=rated_rows(asked.context, newest.going, visitor, account),
-        finished=rated_rows(asked.context, newest.finished, visitor, account),
+        going=rows[: len(newest.going)],
+        finished=rows[len(newest.going) :],
         unread=newest.unread.in_language(visitor.wording) if newest.unread else "",
         blocked=bool(visitor.account and app.blocks.by([visitor.account], account)),
         followed=bool(visitor.account and app.follows.accounts.has(visitor.account, account)),
