@@ -37,7 +37,7 @@ SERVER_STOP_DEADLINE: Final = 10.0
 """The same for the server they depend on, which syncs its log first."""
 
 _WATCH_SECONDS: Final = BEAT_SECONDS  # between two checks for signs of life, which come as often
-_START_SECONDS: Final = 0.05  # the same until all children serve
+_START_SECONDS: Final = 0.02  # the same until all children serve
 _KILL_DEADLINE: Final = 5.0  # seconds the kernel may take to end a killed child
 
 

@@ -6,12 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from litestar import Litestar, get, post
+from litestar.exceptions import ImproperlyConfiguredException
 
 from domain.errors import Code, Refusal
 from services.app.error_codes import CODE_INFO
 from services.http import middleware
 from services.http.api.bodies import MAX_BODY_BYTES
 from services.http.api.problem_details import problem_response
+from services.http.app import make_routes
+from services.http.requests import RouterOfOneApp
 from services.http.web.render import render
 from services.http.web.session import Visitor
 from services.metrics.endpoint import serving_metrics
@@ -157,6 +161,27 @@ def test_what_can_not_be_done_with_a_place_is_refused_with_what_can(api):
         assert told == (204, b"", allowed)
     # a stroke at the end changes nothing
     assert api.http.get("/api/matches/1/replies/").status_code == 401
+
+
+def test_no_path_has_two_handlers_of_a_method_and_those_of_options_are_one():
+    @get("/one", sync_to_thread=False)
+    def one() -> None: ...
+
+    @post("/one", sync_to_thread=False)
+    def other() -> None: ...
+
+    routed = Litestar([RouterOfOneApp("/", route_handlers=[one, other])], openapi_config=None)
+    (made,) = routed.routes
+    assert made.methods == {"GET", "POST", "OPTIONS"}
+    with pytest.raises(ImproperlyConfiguredException, match="/one has two handlers of one method"):
+        RouterOfOneApp("/", route_handlers=[one, other, one])
+    answering = {
+        id(handler)
+        for whole in make_routes().routes
+        for handler in whole.route_handlers
+        if "OPTIONS" in handler.http_methods
+    }
+    assert len(answering) == 2, "one for each router"
 
 
 def test_a_head_is_a_get_without_its_body(api, board, player):
