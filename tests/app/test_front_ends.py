@@ -65,7 +65,7 @@ DECISIONS: Final = (
         "receipts: leaf_of_event proof_of require_receipt"),
     Row((API, WEB), "each command line has the password", "passwords: check_recent_password"),
     Row((API, WEB), "the language has no form about a player as such", "queries: find_player"),
-    Row((API, WEB), "a line has the ratings of a game", "queries: ratings_of"),
+    Row((API,), "a line has the ratings of a game, and a page reads them with all else, in two round trips", "queries: ratings_of"),
     Row((LANGUAGE, API), "a page has their buttons", "opponents: games_of_robots"),
     Row((LANGUAGE, API), "a page reads them with its match, in one round trip", "conditional_moves: conditional_moves_of"),
     Row((LANGUAGE, API), "a page shows where a move leads before it is sent, so it stores no draft", "drafts: confirm submit"),
